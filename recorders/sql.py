@@ -352,11 +352,14 @@ def _where_clause(table: Table, values: Row, dialect: SqlDialect) -> str:
 
 def update_statement(table: Table, images: RowImages, dialect: SqlDialect) -> str:
     """The UPDATE statement of one row, from its two images. It sets every column whose value
-    changes; if none does, it sets the first column to the value that it has.
+    changes, as 0.0 changes to -0.0; if none does, it sets the first column to the value that it
+    has.
     """
     before, after = images.before, images.after
     assert before is not None and after is not None
-    changed = [c for c in table.columns if before[c.name] != after[c.name]] or [table.columns[0]]
+    # Python's 0.0 and -0.0 are equal, and to a database are two values.
+    changed = [c for c in table.columns if repr(before[c.name]) != repr(after[c.name])]
+    changed = changed or [table.columns[0]]
     sets = ", ".join(
         f"{dialect.quote(c.name)} = {dialect.literal(c.type, after[c.name])}" for c in changed
     )

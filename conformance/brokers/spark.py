@@ -251,7 +251,7 @@ def check_folder() -> None:
 
 def named_jars(places: Iterable[str]) -> list[Path]:
     """The jars that the paths name, in the order of the paths; a folder stands for the jars in it,
-    by name. Raises UsageError for a path that is no file and no folder with a jar.
+    by name. Raises UsageError for a path that is no file `*.jar` and no folder with one.
     """
     jars: list[Path] = []
     for place in places:
@@ -259,7 +259,7 @@ def named_jars(places: Iterable[str]) -> list[Path]:
         files: list[Path] = []
         if path.is_dir():
             files = sorted(path.glob("*.jar"))
-        elif path.is_file():
+        elif path.is_file() and path.suffix == ".jar":
             files = [path]
         if not files:
             raise UsageError(f"{JARS}: {place} is neither a jar nor a folder with jars")

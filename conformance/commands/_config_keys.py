@@ -14,7 +14,7 @@ import click
 from conformance.commands.brokers import BrokerSpec
 from conformance.commands.shell import Assignment, DecoderSpec, Glob, Named, TableSource
 from conformance.commands.spark_options import Checked
-from conformance.engines.specs import is_command
+from conformance.engines.specs import find_place, is_command
 from generators.errors import UnknownName, UsageError
 
 COMMON: Final = ("seed", "budget", "broker", "broker-config", "broker-property")
@@ -131,10 +131,11 @@ class Key:
         if isinstance(kind, click.Path) or (isinstance(kind, TableSource) and "://" not in value):
             return _relative_path(value, folder)
         if isinstance(kind, DecoderSpec) and not is_command(value):
-            file, colon, function = value.rpartition(":") if ".py:" in value else (value, "", "")
-            return (
-                _relative_path(file, folder) + colon + function if file.endswith(".py") else value
-            )
+            place = find_place(value)
+            if place.file is None:
+                return value
+            function = f":{place.function}" if place.function else ""
+            return _relative_path(place.source, folder) + function
         return value
 
     def schema(self) -> dict[str, Any]:

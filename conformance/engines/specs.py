@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import module_name
@@ -50,12 +50,36 @@ def is_command(decoder: object) -> bool:
     return isinstance(decoder, str) and decoder.startswith(COMMAND)
 
 
+class DecoderPlace(NamedTuple):
+    """Where a decoder's specification finds it: `source`, the name of a module or the path of a
+    `.py` file, and the name of the `function` there; "" if the specification names none.
+    """
+
+    source: str
+    function: str
+
+    @property
+    def file(self) -> Path | None:
+        """The absolute path of the decoder's file; None for a module that is named."""
+        return Path(self.source).resolve() if self.source.endswith(".py") else None
+
+
+def find_place(spec: str) -> DecoderPlace:
+    """Where a specification in Python, `module:function` or `path/file.py:function`, finds the
+    decoder. It is divided at its last colon. One that ends with `.py` is a path, colons and all.
+    """
+    source, colon, function = spec.rpartition(":")
+    if not colon or spec.endswith(".py"):
+        return DecoderPlace(spec, "")
+    return DecoderPlace(source, function)
+
+
 def check_decoder_file(decoder: str, *, parse_file: bool = True) -> None:
     """Raises UsageError if the file of a decoder does not exist, or, with `parse_file`, if it is no
     Python or has no function of that name. The file is parsed, not run: names that come from
     `import *`, or are made while it runs, are accepted.
     """
-    source, name = decoder.rsplit(":", 1) if ".py:" in decoder else (decoder, "")
+    source, name = find_place(decoder)
     if is_command(decoder) or not source.endswith(".py"):
         return
     if not Path(source).is_file():

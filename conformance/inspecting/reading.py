@@ -83,7 +83,7 @@ def _lines(file: _Lines, path: Path) -> Iterator[ReadRecord]:
             place = f"{path.name}:{number}"
             yield (
                 _parse_line(stripped, place)
-                or _parse_console_line(stripped, place)
+                or _parse_console_line(line.rstrip(b"\r\n"), place)
                 or ReadRecord(stripped, place=place, exact=False)
             )
 

@@ -321,6 +321,8 @@ def main(report: str, target: str, page: str = "") -> None:
         raise HarnessError(
             f"cannot draw {report} to {target}: {error.strerror or error}"
         ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{page} is no text in UTF-8: {error}") from error
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import orjson
 
-from conformance.engines.specs import COMMAND, is_command
+from conformance.engines.specs import COMMAND, find_place, is_command
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.reports import facts
 from conformance.reports.facts import RuleStanding, Standing
@@ -173,7 +173,7 @@ def where(decoder: str) -> tuple[Path, int] | None:
     if is_command(decoder):
         files = [Path(word) for word in shlex.split(decoder.removeprefix(COMMAND))]
     else:
-        source, _, function = decoder.replace(".py:", ":", 1).partition(":")
+        source, function = find_place(decoder)
         source = source.removesuffix(".py")
         bases = [Path(source), *(Path(folder, *source.split(".")) for folder in ("", *sys.path))]
         files = []

@@ -332,15 +332,7 @@ class _Trial:
         none are found.
         """
         case = failure.result.case
-        original_id = case.id.removesuffix(AGAIN)
-        call = next(
-            (
-                call
-                for call in self.prepared.calls
-                if any(neighbour.id == original_id for neighbour in call.cases)
-            ),
-            None,
-        )
+        call = next((call for call in self.prepared.calls if is_in_call(case, call)), None)
         neighbours = (
             [neighbour for neighbour in call.cases if neighbour.id != case.id] if call else []
         )
@@ -362,6 +354,17 @@ class _Trial:
             if len(neighbours) <= NEIGHBOURS and all(fails(neighbours) for _ in range(TURNS)):
                 return tuple(neighbours)
         return ()
+
+
+def is_in_call(case: Case, call: Call) -> bool:
+    """Whether the case's messages are decoded in this call: as one of its cases or, for a repeated
+    message (`ID#again`) and one of another table (`ID#in-TABLE`), as one of its foreign messages.
+    """
+    if call.table is not None and case.origin is Origin.FOREIGN:
+        is_of_the_table = case.tables == (call.table,)
+        return is_of_the_table and case.written[0].message in call.foreign
+    original_id = case.id.removesuffix(AGAIN)
+    return any(neighbour.id == original_id for neighbour in call.cases)
 
 
 def _move_findings(

@@ -21,7 +21,7 @@ from conformance.engines.child import QUICK
 from conformance.engines.command import engine_for
 from conformance.engines.engine import DecodeRaised, Engine, ProcessLost
 from conformance.engines.spark_conf import merge_settings
-from conformance.engines.specs import LIAR, decoder_spec
+from conformance.engines.specs import LIAR, decoder_spec, find_place
 from conformance.files import FAILURES, put
 from conformance.judging.findings import Finding
 from conformance.judging.judge import Judge
@@ -323,8 +323,8 @@ def _is_same(spec: str, other_spec: str) -> bool:
 
 def _resolve_decoder(decoder: str) -> tuple[Path, str]:
     """The absolute path and the function of a decoder that is given as FILE:FUNCTION."""
-    path, _, function = decoder.rpartition(":")
-    return Path(path).resolve(), function
+    place = find_place(decoder)
+    return Path(place.source).resolve(), place.function
 
 
 def failed_cases(directory: Path, settings: Settings) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import Engine
-from conformance.engines.specs import COMMAND, is_command
+from conformance.engines.specs import COMMAND, find_place, is_command
 from conformance.judging.results import RunResult
 from conformance.running.events import Listener, ignore
 from conformance.running.prepared import Settings
@@ -130,8 +130,9 @@ def sources(
             paths.update(sibling.resolve() for sibling in siblings if sibling.is_file())
     elif isinstance(engine, ChildEngine):
         paths |= {Path(file) for file in engine.sources(forget=not keep).result()}
-        if decoder and ".py" in decoder:
-            paths.add(Path(decoder.partition(".py")[0] + ".py").resolve())
+        own_file = find_place(decoder).file if decoder else None
+        if own_file:
+            paths.add(own_file)
     return tuple(sorted(paths))
 
 

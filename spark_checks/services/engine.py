@@ -30,7 +30,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION, OTHER, cluster_url
-from conformance.engines.specs import LIAR, SERVICES
+from conformance.engines.specs import LIAR, SERVICES, find_place
 from conformance.judging.output import ENVELOPE, REQUIRED
 from generators.errors import first_line
 from generators.model import Deployment, Table
@@ -99,10 +99,10 @@ def load(spec: str, level: str = "auto") -> Decoder:
     if spec.startswith(LIAR):
         liar = _liar(spec)
         return Decoder(spec, {liar.level: liar.decode}, {})
-    source, separator, name = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    source, name = find_place(spec)
     module = load_module(source, spec)
     target: Any = module
-    if separator:
+    if name:
         for part in name.split("."):
             if not hasattr(target, part):
                 decode_names = [n for n in vars(module) if n.startswith("decode")]
@@ -466,14 +466,8 @@ class SparkEngine:
             for name in OWN
             if name in sys.modules
         }
-        places = {
-            Path.cwd(),
-            *(
-                Path(spec.partition(".py")[0]).resolve().parent
-                for spec, _ in self._decoders
-                if ".py" in spec
-            ),
-        }
+        decoder_files = [find_place(spec).file for spec, _ in self._decoders]
+        places = {Path.cwd(), *(file.parent for file in decoder_files if file)}
         files: dict[str, Path] = {}
         for name, module in list(sys.modules.items()):
             file = Path(getattr(module, "__file__", None) or "/").resolve()

@@ -24,6 +24,7 @@ from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from conformance.engines.specs import find_place
 from conformance.rules.order import order_of
 from generators.model import Deployment, Table
 from generators.storage import codec
@@ -222,9 +223,8 @@ def _level_three_module(spec: str) -> Any:
     """The loaded module of the decoder that `spec` names, if it keeps its own tables (level three),
     which the functions `materialise` and `materialised` do; None if it does not.
     """
-    module = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(
-        f"_cdc_user_{Path(spec.partition(':')[0]).stem}"
-    )
+    source = find_place(spec).source
+    module = sys.modules.get(source) or sys.modules.get(f"_cdc_user_{Path(source).stem}")
     return module if hasattr(module, "materialise") and hasattr(module, "materialised") else None
 
 

@@ -331,3 +331,9 @@ def test_the_package_s_own_file_has_entries_with_reasons(profile):
 def test_the_most_frequent_differences_come_first():
     rare, frequent = Difference("a", "int", "1", "2"), Difference("b", "", "1", "2")
     assert list(grouped([rare, frequent, frequent])) == [("b", ""), ("a", "int")]
+
+
+def test_an_update_sets_a_number_whose_sign_alone_changes():
+    table = keyed("audit.a", "id", id=mysql.integer("int"), v=mysql.real("double"))
+    images = RowImages({"id": 1, "v": 0.0}, {"id": 1, "v": -0.0})
+    assert " SET `v` = " in sql.update_statement(table, images, sql.MYSQL)

@@ -142,7 +142,7 @@ def test_jars_are_named_by_file_or_folder(tmp_path):
         tmp_path / "b.jar",
         tmp_path / "b.jar",
     ]
-    for wrong in (tmp_path / "none.jar", tmp_path / "empty"):
+    for wrong in (tmp_path / "none.jar", tmp_path / "empty", tmp_path / "note.txt"):
         with pytest.raises(
             UsageError,
             match=f"CDC_CONFORMANCE_SPARK_JARS: {wrong} is neither a jar nor a folder with jars",

@@ -55,6 +55,7 @@ def test_lines_of_the_console_consumer_have_a_key_before_a_tab(tmp_path):
         '{"id":1}\tnull',
         'null\t{"op":"c"}',
         'key one\t{"op":"c"}',
+        '\t{"op":"c"}',
         '{"a":"x\ty"}',
         "a\tb",
     )
@@ -64,6 +65,7 @@ def test_lines_of_the_console_consumer_have_a_key_before_a_tab(tmp_path):
         (b'{"id":1}', None),
         (None, b'{"op":"c"}'),
         (b"key one", b'{"op":"c"}'),
+        (b"", b'{"op":"c"}'),
         (None, b'{"a":"x\ty"}'),
         (None, b"a\tb"),
     ]

@@ -13,13 +13,14 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from conformance.cases.catalogue import Budget, named_cases
+from conformance.cases.catalogue import Budget, Call, named_cases
 from conformance.engines.command import engine_for
 from conformance.judging.capabilities import Capabilities
 from conformance.judging.mistakes import mistakes
 from conformance.reports.facts import headline
 from conformance.rules.rules import rules
 from conformance.running import alone, replay
+from conformance.running.isolating import foreign_case
 from conformance.running.prepared import Settings
 from conformance.running.replay import ReplayOutcome
 from conformance.running.run import run_formats
@@ -194,3 +195,20 @@ def test_what_was_seen_to_fail_alone_is_asked_again_only_where_another_passes(mo
     trial.engine.reset_mock()  # type: ignore[attr-defined]
     assert trial.try_in_turns(failures[:1], str.upper) == {id(failures[0]): True}
     trial.engine.renew.assert_not_called()  # type: ignore[attr-defined]
+
+
+def test_a_message_of_another_table_is_decoded_in_the_call_in_which_it_is_foreign():
+    case = next(case for case in named_cases(get(NAME), get(NAME).profiles[:1]) if case.level == 2)
+    (other,) = case.tables[:1]
+    mine, message = replace(other, name="mine"), case.written[0].message
+    prepared = SimpleNamespace(owners={id(message): case})
+    call_of_mine = Call(NAME, case.deployment, 2, (), mine, (message,))
+    foreign = foreign_case(prepared, call_of_mine, message)
+    calls = [
+        Call(NAME, case.deployment, 2, (case,), other),
+        Call(NAME, case.deployment, 2, (), mine),
+        call_of_mine,
+    ]
+    assert foreign.id == f"{case.id}#in-mine"
+    assert [alone.is_in_call(foreign, call) for call in calls] == [False, False, True]
+    assert [alone.is_in_call(case, call) for call in calls] == [True, False, False]
