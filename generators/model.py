@@ -342,13 +342,16 @@ class LogicalMessage:
 @dataclass(frozen=True, slots=True)
 class ReplicaIdentity:
     """ALTER TABLE ... REPLICA IDENTITY: what PostgreSQL sends of old rows of the table from here
-    on.
+    on. `columns` are those of the index that USING INDEX names, () for the table's first unique
+    key.
     """
 
     at: Instant
     database: str
+    schema: str | None
     table: str
     identity: Literal["full", "index", "default"]
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

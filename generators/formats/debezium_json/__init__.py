@@ -51,7 +51,7 @@ import random
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from generators.errors import Refused
 from generators.families.debezium import postgresql as _debezium_postgresql
@@ -122,9 +122,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
         writer.reading.note_event(event)
         match event:
             case RowChange():
-                writer.profile = replace(
-                    profile, image=writer.identities.get(event.table.name, profile.image)
-                )
+                writer.follow_identity(profile, event.table)
                 writer.write_rows(event)
             case SchemaChange():
                 writer.write_statement(event)
@@ -133,7 +131,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
             case TransactionMark():
                 writer.write_transaction_mark(event)
             case ReplicaIdentity():
-                writer.identities[event.table] = event.identity
+                writer.identities[event.database, event.schema, event.table] = event
             case SourceStatement(family="rows-query"):
                 writer.logged_statement = event.sql
             case LogicalMessage():
@@ -147,7 +145,9 @@ class _Writer:
     """One task of a connector: its position in the log, its transaction, what it knows of tables by
     their DDL, and the records that it wrote.
 
-    `identities` has the REPLICA IDENTITY of each table where it is not the profile's;
+    `identities` has the REPLICA IDENTITY of each table where it is not the profile's, by the names
+    of database, schema and table; `index_columns` are the columns of the index that it names for
+    the present row change, () if it names none;
     `logged_statement` is the SQL that the history names for the rows that follow, up to the end of
     their transaction; `last_row` is the number in its event of the last row that was written.
     """
@@ -162,11 +162,18 @@ class _Writer:
         self.known_charsets = KnownCharsets(profile.follows_conversions)
         self.known_defaults = KnownDefaults(profile)
         self.known_labels = KnownLabels()
-        self.identities: dict[str, Literal["full", "index", "default"]] = {}
+        self.identities: dict[tuple[str, str | None, str], ReplicaIdentity] = {}
+        self.index_columns: tuple[str, ...] = ()
         self.last_row = 0
         self.logged_statement = ""
 
     # Rows
+
+    def follow_identity(self, profile: DebeziumProfile, table: Table) -> None:
+        """Takes the profile with the REPLICA IDENTITY that the table has, for its rows to come."""
+        identity = self.identities.get((table.database, table.schema, table.name))
+        self.profile = profile if identity is None else replace(profile, image=identity.identity)
+        self.index_columns = () if identity is None else identity.columns
 
     def write_rows(self, event: RowChange) -> None:
         """Writes the messages of a row change. Nothing is written for UPDATE and DELETE under a
@@ -186,6 +193,8 @@ class _Writer:
         shape = _rows.shape_of(table, profile, self.prefix, tuple(known_defaults.items()), snapshot)
         if profile.source == "postgresql":
             shape = self.with_known_labels(shape, table, known_defaults, snapshot)
+            if self.index_columns:
+                shape = replace(shape, identity=self.index_columns)
         if profile.queries and not snapshot:
             self.log.query = self.logged_statement or _rows.statement(event)
         for i, images in enumerate(event.rows):

@@ -652,8 +652,8 @@ class _Cases(Cases):
             self.of(unique=(("b",),)).table(f"{name}-index"),
         )
         identity_statements = (
-            ReplicaIdentity(START, self.database, full_table.name, "full"),
-            ReplicaIdentity(START, self.database, indexed.name, "index"),
+            ReplicaIdentity(START, self.database, full_table.schema, full_table.name, "full"),
+            ReplicaIdentity(START, self.database, indexed.schema, indexed.name, "index"),
         )
         tables = (self.table(name), full_table, indexed)
         updates = (change(t, Op.UPDATE, (old, {**old, "a": "y"})) for t in tables)

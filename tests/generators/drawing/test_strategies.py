@@ -474,7 +474,7 @@ def test_rename() -> None:
         model.SourceStatement(at, "rows-query", "INSERT INTO `t` VALUES (1)", "old", "t"),
         model.SourceStatement(at, "xa-commit", "XA COMMIT 1"),
         model.LogicalMessage(at, "t", b"t", "old"),
-        model.ReplicaIdentity(at, "old", "t", "full"),
+        model.ReplicaIdentity(at, "old", None, "t", "full"),
         Watermark(at),
     )
     renamed = s.rename(Scenario("n", History(events, 9), 1, frozenset({"x"})), "new", "_7")
@@ -497,7 +497,7 @@ def test_rename() -> None:
         model.SourceStatement(at, "rows-query", "INSERT INTO `t_7` VALUES (1)", "new", "t_7"),
         model.SourceStatement(at, "xa-commit", "XA COMMIT 1"),
         model.LogicalMessage(at, "t", b"t", "new"),
-        model.ReplicaIdentity(at, "new", "t_7", "full"),
+        model.ReplicaIdentity(at, "new", None, "t_7", "full"),
         Watermark(at),
     )
 

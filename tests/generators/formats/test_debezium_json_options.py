@@ -363,7 +363,7 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
         Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public")
         for name in ("x", "y")
     ]
-    given = model.ReplicaIdentity(START, "d", "y", "full")
+    given = model.ReplicaIdentity(START, "d", "public", "y", "full")
     updates = (
         boundaries.change(t, Op.UPDATE, ({"id": 1, "a": 1}, {"id": 1, "a": 2})) for t in tables
     )
@@ -371,6 +371,26 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
     assert [json.loads(w.message.value or b"")["before"] for w in records] == [
         None,
         {"id": 1, "a": 1},
+    ]
+
+
+def test_tables_of_two_schemas_have_each_its_own_replica_identity() -> None:
+    p = FORMAT.build("3.5.0.Final", "postgresql", "schemaless")
+    number = postgresql.integer("integer")
+    columns = tuple(Column(name, number, False) for name in ("id", "a", "b"))
+    tables = [
+        Table("d", "t", columns, ("id",), (("b",), ("a",)), schema)
+        for schema in ("public", "archive", "old")
+    ]
+    full = model.ReplicaIdentity(START, "d", "archive", "t", "full")
+    by_index = model.ReplicaIdentity(START, "d", "old", "t", "index", ("a",))
+    row: model.Row = {"id": 1, "a": 1, "b": 1}
+    updates = (boundaries.change(t, Op.UPDATE, (row, {**row, "b": 2})) for t in tables)
+    records = write(History((full, by_index, *updates)), p, Layout("cdc"))
+    assert [json.loads(w.message.value or b"")["before"] for w in records] == [
+        None,
+        {"id": 1, "a": 1, "b": 1},
+        None,
     ]
 
 
