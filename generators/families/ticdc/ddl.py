@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from generators.families.ticdc.ddl_columns import Statement, bare, commented
-from generators.families.ticdc.ddl_tables import Options
+from generators.families.ticdc.ddl_views import Selects
 from generators.families.ticdc.sql import UNARY, tokens, unquoted
 from generators.sources.mysql import quote
 
@@ -47,7 +47,7 @@ def parse(sql: str, placement: bool = False, ttl_off: bool = True, routed: str =
 
 
 @dataclass(slots=True)
-class _Parser(Options):
+class _Parser(Selects):
     """Reads whole DDL statements. Each method reads a part of one, and returns it as TiDB prints
     it.
     """
@@ -58,7 +58,7 @@ class _Parser(Options):
         """
         if self.skip("CREATE"):
             return self.create()
-        if self.skip("ALTER TABLE"):
+        if self.either("ALTER TABLE", "ALTER IGNORE TABLE"):
             return self.alter()
         if self.either("ALTER DATABASE", "ALTER SCHEMA"):
             has_name = self.next not in (
@@ -111,7 +111,7 @@ class _Parser(Options):
 
     def create(self) -> str:
         """Reads the rest of a CREATE statement, and returns the whole as TiDB prints it. Raises
-        Refused for a statement that is not known here, and for CREATE TABLE with LIKE in brackets.
+        Refused for a statement that is not known here.
         """
         if self.either("DATABASE", "SCHEMA"):
             return f"CREATE DATABASE {self.absent()}{self.name()}{self.database_options()}"
@@ -133,8 +133,10 @@ class _Parser(Options):
         table = self.absent() + self.table()
         if self.skip("LIKE"):
             return f"CREATE TABLE {table} LIKE {self.table()}"
-        if self.next_is("(", "LIKE"):  # CREATE TABLE a (LIKE b)
-            raise self.refusal()
+        if self.skip("( LIKE"):
+            statement = f"CREATE TABLE {table} LIKE {self.table()}"
+            self.expect(")")
+            return statement
         parts = [f"CREATE TABLE {table} ({','.join(self.definitions())})", *self.table_options()]
         if self.next_is("PARTITION"):
             parts.append(self.partitioning())
@@ -217,8 +219,13 @@ class _Parser(Options):
         )
         columns = f" {self.bracketed(self.plain_name, ',')}" if self.next_is("(") else ""
         start = self.at
-        query = f"{self.expect('AS')} {self.select()}"
+        query = f"{self.expect('AS')} {self.query()}"
         self.statement.resolved = any(token.text == "." for token in self.tokens[start : self.at])
+        if self.skip("WITH"):
+            check = self.either("CASCADED", "LOCAL")
+            self.expect("CHECK OPTION")
+            # CASCADED is the default, which is not printed
+            query += " WITH LOCAL CHECK OPTION" if check == "LOCAL" else ""
         return f"{head}{columns} {query}"
 
     def user(self) -> str:
@@ -240,37 +247,6 @@ class _Parser(Options):
                 else unquoted(host_token.text)
             )
         return f"{quote(name)}@{quote(host[1:])}"
-
-    def select(self) -> str:
-        """Reads a SELECT of one table, which may have an alias and a WHERE, or of no table, and
-        returns it as TiDB prints it. What comes behind it, such as GROUP BY, is not read.
-        """
-        statement = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
-        statement += " " + self.listed(self.selected, ",")
-        if self.skip("FROM") and not self.skip("DUAL"):
-            statement += f" FROM {self.table()}"
-            if not self.ended and self.next not in (
-                "WHERE",
-                ";",
-                "GROUP",
-                "ORDER",
-                "LIMIT",
-                "WITH",
-                "JOIN",
-                "LEFT",
-                ",",
-            ):
-                self.skip("AS")
-                statement += f" AS {self.plain_name()}"
-        if self.skip("WHERE"):
-            statement += f" WHERE {self.expression()}"
-        return statement
-
-    def selected(self) -> str:
-        """Reads one column of a SELECT, or `*`, and returns it as TiDB prints it."""
-        if self.skip("*"):
-            return "*"
-        return self.expression() + (f" AS {self.plain_name()}" if self.skip("AS") else "")
 
     def alter(self) -> str:
         """Reads the rest of an ALTER TABLE clause by clause, and returns the whole as TiDB prints

@@ -56,7 +56,14 @@ _TYPES: Final = {
     **dict.fromkeys(("FLOAT8", "REAL", "DOUBLE PRECISION"), "DOUBLE"),
     **dict.fromkeys(("DEC", "NUMERIC", "FIXED"), "DECIMAL"),
     **dict.fromkeys(("CHARACTER VARYING", "CHAR VARYING", "VARCHARACTER"), "VARCHAR"),
-    "CHARACTER": "CHAR",
+    **dict.fromkeys(
+        ("NVARCHAR", "NCHAR VARYING", "NCHAR VARCHAR", "NCHAR VARCHARACTER"), "VARCHAR"
+    ),
+    **{
+        f"NATIONAL {words}": "VARCHAR"
+        for words in ("VARCHAR", "VARCHARACTER", "CHARACTER VARYING", "CHAR VARYING")
+    },
+    **dict.fromkeys(("CHARACTER", "NCHAR", "NATIONAL CHARACTER", "NATIONAL CHAR"), "CHAR"),
     **dict.fromkeys(("LONG VARCHAR", "LONG"), "MEDIUMTEXT"),
     "LONG VARBINARY": "MEDIUMBLOB",
 }
@@ -71,6 +78,8 @@ _AS_BYTES: Final = {"CHAR": "BINARY", "VARCHAR": "VARBINARY"} | {
     f"{size}TEXT": f"{size}BLOB" for size in ("TINY", "", "MEDIUM", "LONG")
 }
 """The type that TiDB makes of a text type in the character set binary."""
+_SERIAL: Final = "NOT NULL AUTO_INCREMENT UNIQUE KEY"
+"""What TiDB prints for the options that SERIAL stands for."""
 _CHARSETS: Final = ("UTF8MB4", "UTF8MB3", "UTF8", "LATIN1", "ASCII", "BINARY", "GBK", "GB18030")
 """The character sets that TiDB knows."""
 _OPTIONS: Final = ("ON DELETE", "ON UPDATE")
@@ -235,8 +244,11 @@ class Columns(Reader):
         name = self.name()
         self.column_name = bare(name)
         self.statement.defaults[self.column_name] = None
-        kind = self.type()
         options: list[str] = []
+        if self.skip("SERIAL"):
+            kind, options = "BIGINT UNSIGNED", [_SERIAL]
+        else:
+            kind = self.type()
         while not (self.ended or self.next in (",", ")", "FIRST", "AFTER", ";")):
             options.append(self.column_option())
         solid = any(option.startswith(("NOT NULL", "PRIMARY KEY")) for option in options)
@@ -252,6 +264,8 @@ class Columns(Reader):
         """
         if words := self.either("NOT NULL", "NULL", "AUTO_INCREMENT"):
             return words
+        if self.skip("SERIAL DEFAULT VALUE"):
+            return _SERIAL
         if self.either("PRIMARY KEY", "KEY"):
             return f"PRIMARY KEY{self.clustered()}"
         if self.either("UNIQUE KEY", "UNIQUE"):

@@ -101,6 +101,8 @@ _OWN_SYNTAX: Final = frozenset(
 )
 """Functions whose arguments have a grammar of their own, which is not read here unless it is said.
 """
+_AGGREGATES: Final = ("COUNT", "SUM", "MIN", "MAX", "AVG")
+"""Functions of the values of many rows, which may have DISTINCT before their arguments."""
 _RESERVED: Final = frozenset(
     re.findall(
         r"\w+",
@@ -337,6 +339,12 @@ class Reader:
         """
         return value_text(unquoted(self.take("text").text))
 
+    def query(self) -> str:
+        """Reads a SELECT in brackets, without them. Raises Refused unless a class below knows
+        SELECT.
+        """
+        raise self.refusal()
+
     def expression(self, binding: int = 0) -> str:
         """Reads an expression whose operators bind at least as tightly as the number `binding` says
         (`_BINARY`), and returns it as TiDB prints it.
@@ -393,6 +401,8 @@ class Reader:
         start = self.at
         no = " NOT" if self.skip("NOT") else ""
         if self.skip("IN"):
+            if self.next_is("(", "SELECT"):
+                return f"{operand}{no} IN {self._operand()}"
             return f"{operand}{no} IN {self.bracketed(self.expression, ',')}"
         if self.skip("BETWEEN"):
             low = self.expression(_PREDICATE + 1)
@@ -429,9 +439,10 @@ class Reader:
         token = self.take()
         match token.kind:
             case "text":
-                if not self.ended and self.tokens[self.at].kind == "text":
-                    raise self.refusal()  # texts beside each other are one
-                return ("" if self.routed else "_UTF8MB4") + value_text(unquoted(token.text))
+                content = unquoted(token.text)
+                while not self.ended and self.tokens[self.at].kind == "text":
+                    content += unquoted(self.take().text)  # texts beside each other are one
+                return ("" if self.routed else "_UTF8MB4") + value_text(content)
             case "number":
                 return number(token.text)
             case "bits":
@@ -440,6 +451,10 @@ class Reader:
                 self.at -= 1
                 return self.name()
             case "sign" if token.text == "(":
+                if self.next_is("SELECT"):
+                    query = self.query()
+                    self.expect(")")
+                    return f"({query})"
                 expression = self.expression()
                 if self.skip(","):
                     expression = f"{expression},{self.listed(self.expression, ',')}"
@@ -552,12 +567,10 @@ class Reader:
             call = f"{word}({unit}, {self.listed(self.expression, ', ')})"
         elif word == "EXTRACT":
             call = f"EXTRACT({self.unit()} {self.expect('FROM')} {self.expression()})"
-        elif (
-            word in ("COUNT", "SUM", "MIN", "MAX", "AVG")
-            and not self.next_is("DISTINCT")
-            and not self.next_is("*")
-        ):
-            call = f"{word}({self.expression()})"
+        elif word in _AGGREGATES and not self.next_is("*"):
+            distinct = "DISTINCT " if self.skip("DISTINCT") else ""
+            values = self.listed(self.expression, ", ") if distinct else self.expression()
+            call = f"{word}({distinct}{values})"
         elif word == "COUNT" and self.skip("*"):
             call = "COUNT(1)"
         elif word in _OWN_SYNTAX:
