@@ -684,6 +684,8 @@ class _Writer:
         if self.profile.is_mysql:
             self.known_columns.follow_statement(event)
             self.known_charsets.follow_statement(event)
+        if self.profile.source == "postgresql":
+            self.known_labels.follow_statement(event)
         self.known_defaults.follow_statement(event)
 
     def write_heartbeat(self, event: Heartbeat) -> None:

@@ -1,14 +1,27 @@
 """The labels of PostgreSQL's enums that a running connector knows: those of the first row, not the
-ones that ALTER TYPE adds or renames later (debezium#added-labels).
+ones that ALTER TYPE adds or renames later (debezium#added-labels). A column that ALTER TABLE gives
+another enum has that one's own labels.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from generators.model import Column, Table
+from generators.model import Column, SchemaChange, Table
 
+_NAME: Final = r"(?:\"((?:[^\"]|\"\")+)\"|(\w+))"
+"""A name in SQL; the groups are what stands in quotes and what stands without."""
+_RETYPED: Final = re.compile(
+    rf"\bALTER\s+(?:COLUMN\s+)?{_NAME}\s+(?:SET\s+DATA\s+)?TYPE\b"
+    rf"|\bDROP\s+(?:COLUMN\s+)?(?:IF\s+EXISTS\s+)?{_NAME}",
+    re.IGNORECASE,
+)
+"""A clause of ALTER TABLE that gives a column another type, or drops it; the groups are those of
+the column's name, of either clause.
+"""
 _Place = tuple[str, str | None, str, str]
 """A column: the names of its database, schema, table and itself."""
 
@@ -36,6 +49,18 @@ class KnownLabels:
         """The table whose enums have the labels that the connector knows."""
         columns = tuple(self._column(table, column) for column in table.columns)
         return table if columns == table.columns else replace(table, columns=columns)
+
+    def follow_statement(self, event: SchemaChange) -> None:
+        """Forgets the enums of columns that a statement drops, or gives another type: what the
+        connector knows of the new enum is not that of the old one, however alike the labels are.
+        """
+        table = event.after or event.before
+        if table is None:
+            return
+        for match in _RETYPED.finditer(event.sql):
+            quoted, bare = match[1] or match[3], match[2] or match[4]
+            name = quoted.replace('""', '"') if quoted else bare.lower()
+            self.enums.pop((table.database, table.schema, table.name, name), None)
 
     def _column(self, table: Table, column: Column) -> Column:
         """The column with the labels that the running connector knows of its enum. If the enum is

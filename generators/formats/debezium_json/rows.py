@@ -161,7 +161,8 @@ class TableShape:
 
 class NamesClash(Refused):
     """Two columns have one adjusted name, at which a connector stops (Connect's
-    SchemaBuilder.field).
+    SchemaBuilder.field), or names that differ by letter case alone, at which PostgreSQL's stops
+    (debezium#case-twins).
     """
 
 
@@ -184,6 +185,10 @@ def shape_of(
     names = {c.name: envelope.field_name(c.name, profile, snapshot) for c in table.columns}
     if len(set(names.values())) < len(names):
         raise NamesClash(f"two columns of {table.name!r} have one name in Connect's schema")
+    if profile.source == "postgresql" and not profile.takes_case_twins:
+        lower_names = {c.name.lower() for c in table.columns}
+        if len(lower_names) < len(names):
+            raise NamesClash(f"two columns of {table.name!r} differ by letter case alone")
     outer, name = envelope.qualified(profile, table, snapshot)
     place = (table.database, outer, name) if profile.is_sqlserver else (outer, name)
     full_name = ".".join((prefix, *place))

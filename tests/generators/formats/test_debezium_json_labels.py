@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from generators.formats.debezium_json import FORMAT, write
-from generators.model import Column, History, Layout, Table
+from generators.model import Column, Event, History, Layout, SchemaChange, Table
 from generators.sources import boundaries, postgresql
 
 
@@ -85,3 +85,33 @@ def test_labels_of_an_enum_that_was_altered_twice_are_those_of_the_first_row() -
     )
     allowed = [allowed for allowed, _ in _rows("3.5.0.Final", *((v, "open") for v in versions))]
     assert allowed == ["open,done,void"] * 3
+
+
+@pytest.mark.parametrize("release", ["2.5.4.Final", "3.5.0.Final"])
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        'ALTER COLUMN "state" TYPE "Plan_new" USING ("state"::text::"Plan_new")',
+        "alter state set data type plan_new using state::text::plan_new",
+        "DROP COLUMN state, ADD COLUMN state plan_new",
+    ],
+)
+def test_a_column_that_gets_another_enum_has_its_labels(release: str, clauses: str) -> None:
+    """As 2.5.4 and 3.5.0 wrote them after the usual replacing of an enum by one without a label."""
+    old, new = _orders("free", "pro", "legacy"), _orders("free", "pro", "enterprise")
+    events: tuple[Event, ...] = (
+        boundaries.insert(old, {"id": 1, "state": "pro"}),
+        SchemaChange(
+            boundaries.START,
+            "modify column",
+            f"ALTER TABLE orders {clauses}",
+            "audit",
+            "orders",
+            old,
+            new,
+        ),
+        boundaries.insert(new, {"id": 1, "state": "enterprise"}),
+    )
+    records = write(History(events), FORMAT.build(release, "postgresql"), Layout("cdc"))
+    fields = json.loads(records[-1].message.value or b"")["schema"]["fields"][1]["fields"]
+    assert fields[1]["parameters"]["allowed"] == "free,pro,enterprise"

@@ -13,6 +13,7 @@ import pytest
 from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, written
 
 from generators import model
+from generators.errors import Refused
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.formats.debezium_json import FORMAT, write
 from generators.formats.debezium_json.envelope import mangled, source_parameters
@@ -372,6 +373,20 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
         None,
         {"id": 1, "a": 1},
     ]
+
+
+def test_columns_that_differ_by_case_alone_stop_postgresqls_connector_since_3() -> None:
+    """debezium#case-twins."""
+    columns = tuple(Column(name, postgresql.integer("integer")) for name in ("A", "a"))
+    insert = boundaries.change(
+        Table("d", "t", columns, (), (), "public"), Op.INSERT, (None, {"A": 1, "a": 2})
+    )
+    old = FORMAT.build("2.5.4.Final", "postgresql", "schemaless")
+    (record,) = write(History((insert,)), old, Layout("cdc"))
+    assert json.loads(record.message.value or b"")["after"] == {"A": 1, "a": 2}
+    for release in ("3.5.0.Final", "3.6.1.Final"):
+        with pytest.raises(Refused, match="differ by letter case alone"):
+            write(History((insert,)), FORMAT.build(release, "postgresql"), Layout("cdc"))
 
 
 def test_tables_of_two_schemas_have_each_its_own_replica_identity() -> None:
