@@ -48,7 +48,8 @@ class Product:
 
     The system's server for MySQL's profiles is a MariaDB. `mariadb` are the releases that have an
     option of this name for it; `old` those that can read only an older server; `misled` those that
-    take MariaDB's version number for MySQL's and then use statements that only MySQL 8.4 has.
+    take MariaDB's version number for MySQL's and then use statements that only MySQL 8.4 has;
+    `postgresql` those of whose connectors the registry has PostgreSQL's alone.
     `field` gives the name that a column gets in the product's schemas: a table in which two columns
     get one name cannot be recorded.
     """
@@ -63,6 +64,7 @@ class Product:
     mariadb: tuple[str, ...]
     old: tuple[str, ...] = ()
     misled: tuple[str, ...] = ()
+    postgresql: tuple[str, ...] = ()
     field: Callable[[str], str] = str
 
     def server_options(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
@@ -131,6 +133,11 @@ class Product:
                 raise UsageError(
                     f"{self.name} with option {option} cannot be recorded: {self.refused[option]}"
                 )
+        if release in self.postgresql and "postgresql" not in options:
+            raise UsageError(
+                f"{self.name} {release} cannot be recorded without the option postgresql: of its"
+                " connectors the registry has PostgreSQL's alone"
+            )
         profile: Profile = self.wire_format.build(release, *options)
         return profile
 
@@ -251,12 +258,19 @@ MySQL's of 3.6 or later.
 """
 
 
+_ENGINES: Final = {"3.7.0.Final": "3.6.1.Final"}
+"""The releases of the embedded engine that run connectors whose own the registry lacks."""
+
+
 def debezium_bundle(connector: str, release: str, *, plugins: bool = False) -> Bundle:
     """The jars of a connector with its embedded engine; with `plugins` Debezium's own
     transforms.
     """
-    parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if plugins else ()))
-    modules = tuple(("io.debezium", f"debezium-{part}", release) for part in parts)
+    parts = (f"connector-{connector}", "embedded", *(("connect-plugins",) if plugins else ()))
+    releases = {"embedded": _ENGINES.get(release, release)}
+    modules = tuple(
+        ("io.debezium", f"debezium-{part}", releases.get(part, release)) for part in parts
+    )
     return Bundle(
         f"debezium-{connector}-{release}{'-flat' if plugins else ''}",
         f"Debezium's {connector} connector",
@@ -481,7 +495,7 @@ _DEBEZIUM_STOPS: Final = {
 _DEBEZIUM: Final = Product(
     "debezium",
     "debezium-json",
-    ("3.5.0.Final", "3.6.1.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
+    ("3.5.0.Final", "3.6.1.Final", "3.7.0.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
     {
         "transaction": "the drawn histories have no transactions",
         "legacy-tombstone": "it needs a Kafka Connect before 2.2",
@@ -498,6 +512,7 @@ _DEBEZIUM: Final = Product(
     _DEBEZIUM_STOPS,
     ("3.5.0.Final",),
     misled=("3.6.1.Final",),
+    postgresql=("3.7.0.Final",),
 )
 
 PRODUCTS: Final[Mapping[str, Product]] = {

@@ -219,7 +219,7 @@ def test_options_of_a_profile_become_properties_of_the_connector():
         "", ("postgresql", "full", "schemaless", "string", "connect", "base64", "interval-string")
     )
     bundle, program, properties = debezium.prepare(profile, database)
-    assert (program, bundle.modules[1][1:]) == (
+    assert (program, bundle.modules[0][1:]) == (
         "DebeziumRecorder",
         ("debezium-connector-postgres", "3.5.0.Final"),
     )
@@ -382,9 +382,22 @@ def test_releases_before_the_mariadb_connector_read_mariadb_with_mysql_s(
     if connector:
         profile = debezium.profile(release, (*options, *server))
         bundle, _, properties = debezium.prepare(profile, databases.MariaDb(silent, {}))
-        assert bundle.modules[1][1] == f"debezium-connector-{connector}"
+        assert bundle.modules[0][1] == f"debezium-connector-{connector}"
         assert properties["connector.class"].startswith(f"io.debezium.connector.{connector}.")
         assert debezium.database(profile).get("binlog_row_metadata") == metadata
+
+
+def test_a_connector_without_an_engine_of_its_own_runs_under_an_older_one():
+    """Of 3.7.0.Final the registry has PostgreSQL's connector, and neither the engine nor MySQL's."""
+    debezium = products.product("debezium")
+    profile = debezium.profile("3.7.0.Final", ("postgresql",))
+    bundle, _, _ = debezium.prepare(profile, databases.PostgreSql(silent, {}))
+    assert bundle.modules[:2] == (
+        ("io.debezium", "debezium-connector-postgres", "3.7.0.Final"),
+        ("io.debezium", "debezium-embedded", "3.6.1.Final"),
+    )
+    with pytest.raises(UsageError, match="without the option postgresql"):
+        debezium.profile("3.7.0.Final", ())
 
 
 def test_a_record_is_read_from_its_line():

@@ -13,7 +13,7 @@ import base64
 import json
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -115,6 +115,13 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return semantic(
                 "string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(type.members))
             )
+    if _is_shape(type.name, modes):
+        # The builders of these schemas are optional, whatever the column is.
+        return (
+            values.circle_schema(True)
+            if type.name == "circle"
+            else values.geometry_schema(True, modes)
+        )
     if _is_unknown(type.name, modes):
         return values.binary_schema(modes, nullable)
     if semantic_type := postgresql_types()[type.name].debezium_semantic:
@@ -126,7 +133,18 @@ def _is_unknown(name: str, modes: Modes) -> bool:
     """Whether the connector knows no schema for a type of that name, and writes its bytes if
     `include.unknown.datatypes` is set.
     """
-    return name in postgresql.UNKNOWN or (name == "tsvector" and not modes.has_tsvector)
+    return (name in postgresql.UNKNOWN and not _is_shape(name, modes)) or (
+        name == "tsvector" and not modes.has_tsvector
+    )
+
+
+def _is_shape(name: str, modes: Modes) -> bool:
+    """Whether the connector has a schema of its own for a shape of that name (debezium#shapes)."""
+    return modes.knows_shapes and name in _SHAPES
+
+
+_SHAPES: Final = ("box", "circle")
+"""The shapes that recorded tables have, which have schemas since 3.7."""
 
 
 def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
@@ -203,7 +221,10 @@ def wire(
             f"Debezium stops at a value in a NOT NULL column of {type.name} (debezium#bit-arrays)"
         )
     schema_ = schema(type, modes, nullable)
-    return wired(schema_, type, _class(type, value, modes, schema_, meaning), meaning, modes)
+    cls = _class(type, value, modes, schema_, meaning)
+    if _is_shape(type.name, modes):
+        type = replace(type, logical=Logical.JSON)
+    return wired(schema_, type, cls, meaning, modes)
 
 
 def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meaning: Meaning) -> str:
@@ -214,6 +235,8 @@ def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meanin
     """
     if _is_unknown(type.name, modes):
         return "unknown-type"
+    if _is_shape(type.name, modes):
+        return "spatial"
     if meaning.reason in (_BEYOND, _NO_BITS):
         return "beyond" if meaning.reason == _BEYOND else "empty"
     if schema_.name == "io.debezium.data.VariableScaleDecimal":
@@ -244,6 +267,8 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
         if type.name == "hstore"
         else _fallback(schema_, modes)
     )
+    if _is_shape(type.name, modes):
+        fallback_value = _shape(type.name, _FALLBACKS[type.name])
     if type.logical is Logical.DECIMAL and schema_.type == "string":
         scale = 0 if postgresql_values.unconstrained(type) else _wire_scale(type)
         fallback_value = java_decimal(0, scale, plain=modes.plain_decimals)
@@ -513,11 +538,13 @@ _INFINITE_DATES: Final = {"infinity": -2_147_472_692, "-infinity": -2_147_472_69
 """The days since 1970 that a streamed infinite date has."""
 _INFINITE_READ: Final = {"infinity": -622_191_234, "-infinity": -625_821_272}
 """The days since 1970 that an infinite date has in a snapshot, or in an array."""
-_INFINITE_MICROS: Final = {
+_INFINITE_MOMENTS: Final = {
     "infinity": 9_223_372_036_825_200_000,
     "-infinity": -9_223_372_036_832_400_000,
 }
-"""The microseconds since 1970 that an infinite timestamp has."""
+"""The driver's numbers for infinite timestamps, which are milliseconds since 1970. Up to 3.6 the
+connector takes them for microseconds.
+"""
 _NAMES: Final = {"NaN": "NAN", "Infinity": "POSITIVE_INFINITY", "-Infinity": "NEGATIVE_INFINITY"}
 """What the connector writes in mode string for a numeric that is no finite number."""
 
@@ -542,8 +569,12 @@ def _infinite_moment(type: SourceType, value: str, modes: Modes, snapshot: bool)
     if type.logical is Logical.TIMESTAMP:
         return value
     if type.logical is Logical.DATE:
-        return values.date_value((_INFINITE_READ if snapshot else _INFINITE_DATES)[value], modes)
-    return values.datetime_value(_INFINITE_MICROS[value], type.fsp, modes).value
+        streamed = {**_INFINITE_DATES, "infinity": modes.infinite_day}
+        return values.date_value((_INFINITE_READ if snapshot else streamed)[value], modes)
+    moment = _INFINITE_MOMENTS[value]
+    if not modes.infinities_are_millis:
+        return values.datetime_value(moment, type.fsp, modes).value
+    return values.datetime_value(moment * 1000, type.fsp, modes).value
 
 
 def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> Meaning:
@@ -615,6 +646,12 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
         return Meaning(None, None, _ENUM_ELEMENTS, lost=True)
     if any(isinstance(item, Decimal) and not item.is_finite() for item in items):
         return Meaning(None, None, _INFINITE_ELEMENTS, lost=True)
+    if (
+        modes.keeps_end_of_day
+        and element.name == "timetz"
+        and any(isinstance(item, list) for item in items)
+    ):
+        return Meaning(None, None, _NESTED_TIMES, lost=True)
     elements = [
         (
             None
@@ -652,6 +689,8 @@ def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
         case Logical.TIME, int():
             value = value % DAY // 1000 * 1000
     if element.name == "timetz" and isinstance(value, str):
+        if modes.keeps_end_of_day:
+            return _meaning(element, value, modes).value
         micros, offset = postgresql_text.timetz_parts(value)
         return f"{values.iso_time((micros // MICROS * MICROS - offset * MICROS) % DAY)}Z"
     return _meaning(element, value, modes).value
@@ -686,6 +725,7 @@ _ENUM_ELEMENTS: Final = (
     "the schema of an enum's array lets no element be null, so the connector leaves out the array"
 )
 _INFINITE_ELEMENTS: Final = "the driver reads no NaN or infinity in an array of numeric, so the connector leaves out the array"
+_NESTED_TIMES: Final = "an array of times with zone that has arrays in it is null, since 3.7"
 _SINGLE: Final = "the connector's schema of an array of bits is that of one, so it writes null"
 _FORMS: Final = "an array has its elements' forms; one within it is null"
 
@@ -721,7 +761,10 @@ def _text_meaning(type: SourceType, value: str, modes: Modes) -> Meaning:
     match type.name:
         case "timetz":
             micros, offset = postgresql_text.timetz_parts(value)
-            utc = f"{values.iso_time((micros - offset * MICROS) % DAY)}Z"
+            moment = micros - offset * MICROS
+            if not (modes.keeps_end_of_day and (micros, offset) == (DAY, 0)):
+                moment %= DAY
+            utc = f"{values.iso_time(moment)}Z"
             return Meaning(utc, utc, "a time with zone is written in UTC")
         case "interval":
             months, days, micros = postgresql_text.interval_parts(value)
@@ -742,6 +785,10 @@ def _text_meaning(type: SourceType, value: str, modes: Modes) -> Meaning:
                 str(duration),
                 "an interval is written as microseconds, a month as 30.4375 days",
             )
+    if _is_shape(type.name, modes):
+        shape_fields = _shape(type.name, [float(n[0]) for n in _NUMBER.finditer(value)])
+        document = json.loads(payload_text(schema(type, modes), shape_fields))
+        return Meaning(shape_fields, Json(document), "a shape is a struct")
     if _is_unknown(type.name, modes):
         # The driver prints the numbers of the shapes that it knows as doubles
         # (debezium#unknown-types).
@@ -756,6 +803,25 @@ def _text_meaning(type: SourceType, value: str, modes: Modes) -> Meaning:
             "the text of a type that the connector does not know",
         )
     return Meaning(value, value)
+
+
+_FALLBACKS: Final = {"box": (0.0, 0.0, 1.0, 1.0), "circle": (0.0, 0.0, 0.0)}
+"""The numbers of the shapes that stand in NOT NULL columns for a value that was not sent."""
+
+
+def _shape(name: str, numbers: Sequence[float]) -> dict[str, Any]:
+    """The struct of a box or a circle, from the numbers of its text in their order: a box is the
+    well-known binary of its ring, with its type beside it, a circle its center and its radius
+    (debezium#shapes).
+    """
+    if name == "circle":
+        x, y, radius = numbers
+        center = {"x": x, "y": y, "wkb": struct.pack("<BIdd", 1, 1, x, y), "srid": None}
+        return {"center": center, "radius": radius}
+    x1, y1, x2, y2 = numbers
+    ring = (x1, y1, x1, y2, x2, y2, x2, y1, x1, y1)
+    wkb = struct.pack("<BIII10d", 1, 3, 1, 5, *ring)
+    return {"wkb": wkb, "srid": None, "extensions": {"type": "box"}}
 
 
 _NUMBER: Final = re.compile(r"-?(?:\d[\d.]*(?:e[-+]?\d+)?|Infinity)|NaN")

@@ -25,6 +25,8 @@ NONE: Final = "none"
 
 _FUNCTION: Final = re.compile(r"\(?[A-Za-z0-9_.]+\(")
 _QUOTED: Final = re.compile(r"'(.*?)'")
+_DOUBLING: Final = re.compile(r"'([^']*(?:''[^']*)*)'")
+"""A text in quotes in which a quote is doubled."""
 _CURRENT: Final = re.compile(r"(?:CURRENT_|LOCAL)(?:DATE|TIMESTAMP|TIME)\b", re.IGNORECASE)
 _CATALOGUE_NAMES: Final = {
     "smallint": "int2",
@@ -94,20 +96,22 @@ def bits_value(digits: str) -> int:
     return int("".join("1" if digit == "1" else "0" for digit in digits) or "0", 2)
 
 
-def expression_value(type: SourceType, expression: str) -> Value:
+def expression_value(type: SourceType, expression: str, doubled_quotes: bool = False) -> Value:
     """The value for which the connector takes a default that is an expression. Of the call of a
     function, and of CURRENT_DATE and the like in types of times, it is the type's empty value; else
     the first literal in quotes. Without quotes it is false in a boolean, and in types of text the
-    expression itself. None if the connector makes nothing of it.
+    expression itself. None if the connector makes nothing of it. With `doubled_quotes` (since 3.7)
+    a literal may hold a quote, which is doubled.
     """
     name = catalogue_name(type.name)
     is_function = _FUNCTION.match(expression) is not None
-    quoted = None if is_function else _QUOTED.search(expression)
+    pattern = _DOUBLING if doubled_quotes else _QUOTED
+    quoted = None if is_function else pattern.search(expression)
     if is_function or (name in _TIMES and _CURRENT.match(expression)):
         return _nothing(type, name)
     if quoted is not None:
         try:
-            return _quoted_value(type, quoted[1])
+            return _quoted_value(type, quoted[1].replace("''", "'"))
         except (ValueError, ArithmeticError):
             return None
     if name == "bool":

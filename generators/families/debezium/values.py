@@ -135,6 +135,17 @@ class Modes:
     unavailable_large_values: bool = False
     """A NULL of SQL Server's text, ntext, image and xml that an UPDATE did not change is written as
     the placeholder (3.6), else as null."""
+    keeps_end_of_day: bool = False
+    """A time with zone of 24:00:00 at UTC stays that, and elements of timetz[] keep their fraction
+    digits (3.7), else it is 00:00:00."""
+    infinities_are_millis: bool = False
+    """An infinite timestamp is the driver's number as milliseconds (3.7), else as microseconds."""
+    infinite_day: int = -2_147_472_692
+    """The days since 1970 of a streamed date that is infinite; others from 3.7 on."""
+    knows_shapes: bool = False
+    """box and circle have schemas of their own (3.7), else their types are unknown."""
+    extended_geometry: bool = False
+    """A geometry has the field extensions (3.7)."""
     integers_follow_decimal: bool = False
     """A NUMBER(p) of Oracle is written as `decimal.handling.mode` says where that is not precise
     (3.6), else as an integer."""
@@ -307,13 +318,30 @@ def point_schema(optional: bool) -> Schema:
     )
 
 
-def geometry_schema(optional: bool) -> Schema:
+def geometry_schema(optional: bool, modes: Modes) -> Schema:
     """The Connect schema of any spatial value but a point: a struct of its well-known binary and
-    the number of its reference system.
+    the number of its reference system; since 3.7 also of texts by name, such as the source's type
+    (debezium#shapes).
     """
-    fields = (("wkb", _WKB), ("srid", _SRID))
+    fields: tuple[tuple[str, Schema], ...] = (("wkb", _WKB), ("srid", _SRID))
+    if modes.extended_geometry:
+        fields = (*fields, ("extensions", Schema("map", True, items=Schema("string"))))
+    version = 2 if modes.extended_geometry else 1
     return Schema(
-        "struct", optional, "io.debezium.data.geometry.Geometry", 1, "Geometry", fields=fields
+        "struct", optional, "io.debezium.data.geometry.Geometry", version, "Geometry", fields=fields
+    )
+
+
+def circle_schema(optional: bool) -> Schema:
+    """The Connect schema of a circle: a struct of its center, a point, and its radius."""
+    fields = (("center", point_schema(False)), ("radius", Schema("double")))
+    return Schema(
+        "struct",
+        optional,
+        "io.debezium.data.geometry.Circle",
+        1,
+        "Geometry (CIRCLE)",
+        fields=fields,
     )
 
 

@@ -1,10 +1,11 @@
 """Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to
-3.6, and MySQL's of 3.7.
+3.7.
 
 Source: debezium/debezium v1.4.0.Final, v1.9.7.Final, v2.5.4.Final, v3.5.0.Final, v3.6.1.Final,
-v3.7.0.Alpha2 and apache/kafka connect/json; output of those releases but the last (the pages
-debezium and connect of the sources). One message is one row; the record key is the row's key, its
-tombstone follows each delete, and an UPDATE of the key is a delete, a tombstone and an insert.
+v3.7.0.Alpha2 and apache/kafka connect/json; output of those releases, of 3.7 that of PostgreSQL's
+connector 3.7.0.Final (the pages debezium and connect of the sources). One message is one row; the
+record key is the row's key, its tombstone follows each delete, and an UPDATE of the key is a
+delete, a tombstone and an insert.
 
 `Deployment` tells what schemaless bytes do not show, in Debezium's own option values: `decimal` is
 `decimal.handling.mode` (precise, double, string), `temporal` is `time.precision.mode`

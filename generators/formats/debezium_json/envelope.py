@@ -631,14 +631,17 @@ def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
     return literal(named.comment) if profile.comments else ""
 
 
-def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[str, str], ...]:
+def source_parameters(
+    column: Column, profile: DebeziumProfile, snapshot: bool
+) -> tuple[tuple[str, str], ...]:
     """The parameters that column.propagate.source.type adds to a column's schema: type, length,
-    scale, comment and name (debezium#source-type).
+    scale, comment and name (debezium#source-type). `snapshot` says that rows are read, not
+    streamed.
     """
     if not profile.is_mysql:
         length, scale = postgresql_size(column.type)
         facts: dict[str, Any] = {
-            "typeName": _postgresql_name(column),
+            "typeName": _postgresql_name(column, snapshot or profile.names_serials),
             "length": length,
             "scale": scale,
             "name": column.name,
@@ -667,10 +670,17 @@ def catalogue_name(name: str) -> str:
     return postgresql_types()[name].catalogue or name
 
 
-def _postgresql_name(column: Column) -> str:
+_SERIALS: Final = {"smallint": "SMALLSERIAL", "integer": "SERIAL", "bigint": "BIGSERIAL"}
+"""The serial type of each integer type of PostgreSQL."""
+
+
+def _postgresql_name(column: Column, names_serials: bool) -> str:
     """The type of a column as PostgreSQL's catalogue calls it. An enum has the name of its CREATE
-    TYPE, or a fixed one where the type does not tell it.
+    TYPE, or a fixed one where the type does not tell it. With `names_serials` an integer whose
+    default is a sequence's next number has the name of a serial type, as the driver calls it.
     """
+    if names_serials and column.default and column.default.text.startswith("nextval("):
+        return _SERIALS[column.type.name]
     base = column.type.name.removesuffix("[]")
     name = column.declared or "mood" if base == "enum" else catalogue_name(base)
     return "_" * column.type.name.endswith("[]") + name.strip('"').upper()

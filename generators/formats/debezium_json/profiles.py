@@ -130,6 +130,12 @@ class DebeziumProfile(Profile):
     """A unique key of columns that may be NULL is taken for a key (debezium#unique-keys)."""
     enum_defaults: Literal["", "public", "every"] = "public"
     """The schemas of whose enums PostgreSQL's connector knows the defaults (debezium#defaults)."""
+    doubled_quotes: bool = False
+    """A quote that is doubled in a default of PostgreSQL is one, and a default may have an end of a
+    line (3.7), else it ends at the first quote (debezium#defaults)."""
+    names_serials: bool = False
+    """A streamed column of PostgreSQL whose default is a sequence's has the type SERIAL in
+    `column.propagate.source.type` (3.7)."""
     hexadecimal_defaults: bool = False
     """A default in hexadecimal digits is read, if wrongly (since 3.6)."""
     short_time_defaults: bool = True

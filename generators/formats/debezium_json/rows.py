@@ -207,7 +207,10 @@ def shape_of(
                 name,
                 replace(
                     schema,
-                    parameters=(*schema.parameters, *envelope.source_parameters(column, profile)),
+                    parameters=(
+                        *schema.parameters,
+                        *envelope.source_parameters(column, profile, snapshot),
+                    ),
                 ),
             )
             for (name, schema), column in zip(fields, table.columns, strict=True)
@@ -412,7 +415,7 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
     if digits is not None:  # a bit string; of bit(1) the connector reads one digit
         return type.length != 1 or len(digits) == 1
     if value is None:
-        value = postgresql_defaults.expression_value(type, default.text)
+        value = postgresql_defaults.expression_value(type, default.text, profile.doubled_quotes)
     # The connector does not read a number that is cast, as in (4)::bigint.
     if value is None or postgresql_defaults.is_cast_number(default.text):
         return False
@@ -420,7 +423,7 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
         return False  # the connector does not round it
     if type.logical is Logical.TIMESTAMP and isinstance(value, str):
         return False  # an infinite one
-    return not (isinstance(value, str) and "\n" in value)
+    return profile.doubled_quotes or not (isinstance(value, str) and "\n" in value)
 
 
 def _default_bits(column: Column, default: Default) -> str | None:
@@ -508,11 +511,11 @@ def stand_in(
     if digits is not None:
         value = postgresql_defaults.bits_value(digits)
     elif value is None:
-        value = postgresql_defaults.expression_value(type, default.text)
+        value = postgresql_defaults.expression_value(type, default.text, profile.doubled_quotes)
     elif isinstance(value, str) and type.name != "enum" and type.logical is Logical.TEXT:
-        # The connector looks for the next quote, whatever it is.
-        value = value.partition("'")[0]
-    elif isinstance(value, Json) and "''" in default.text:
+        # Up to 3.6 the connector looks for the next quote, whatever it is.
+        value = value if profile.doubled_quotes else value.partition("'")[0]
+    elif isinstance(value, Json) and "''" in default.text and not profile.doubled_quotes:
         wire = _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
         literal = default.text.partition("'")[2].partition("'")[0]
         return replace(wire, json=string(literal))

@@ -639,3 +639,15 @@ def test_the_connector_is_told_in_avro_too(option, other, name):
     assert options[option] == YES
     assert options[other] != YES
     assert inspector.problems == {}
+
+
+def test_debezium_3_7_is_told_on_postgresql():
+    """debezium#release-3-7-postgresql."""
+    fmt = get("debezium-json")
+    profile = fmt.profile("3.7.0.Final+postgresql")
+    scenario = next(s for s in boundary_scenarios(fmt, profile) if s.name == "timetz/end-of-day")
+    case = as_case(fmt, profile, scenario)
+    inspector = inspect([of_message(written.message) for written in case.written])
+    assert inspector.tallies["debezium-json"].releases == ("3.7.0.Final",)
+    assert inspector.tallies["debezium-json"].options["postgresql"] == YES
+    assert inspector.problems == {}
