@@ -145,7 +145,9 @@ class Column:
     spelling; `charset` a character set other than the table's default and `collation` its
     collation; `generated` is stored, virtual or ""; `comment` is its comment; `inline_unique` says
     that its definition itself has UNIQUE, a unique key that some writers read otherwise than one
-    that the table's definition lists, `is_counter` that it has AUTO_INCREMENT, or ON UPDATE without
+    that the table's definition lists. `inline_primary` says whether it has PRIMARY KEY itself:
+    False if an earlier definition had it and the present one has not, None if none had. `is_counter`
+    says that it has AUTO_INCREMENT, or ON UPDATE without
     the default CURRENT_TIMESTAMP before it, which some writers take for a counter, too.
     """
 
@@ -159,6 +161,7 @@ class Column:
     generated: str = field(default="", repr=False)
     comment: str = field(default="", repr=False)
     inline_unique: bool = field(default=False, repr=False)
+    inline_primary: bool | None = field(default=None, repr=False)
     is_counter: bool = field(default=False, repr=False)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -30,6 +30,8 @@ _TYPE: Final = re.compile(
     re.IGNORECASE,
 )
 """A type as a statement spells it, with its parameters and attributes; the group is the whole."""
+_INDEX: Final = rf"index (?:if (?:not )?exists )?{_PART}(?: using \w+)? on "
+"""What follows CREATE or DROP in a statement of an index, up to its table."""
 _ACTIONS: Final = (
     (r"create (?:database|schema)(?: if not exists)? ", "create database"),
     (r"drop (?:database|schema)(?: if exists)? ", "drop database"),
@@ -37,29 +39,46 @@ _ACTIONS: Final = (
     (r"drop table(?: if exists)? ", "drop table"),
     (r"truncate(?: table)? ", "truncate table"),
     (r"rename table ", "rename table"),
-    (r"create (?:unique )?index \w+ on ", "create index"),
-    (r"drop index \w+ on ", "drop index"),
+    (rf"create (?:unique |fulltext |spatial )?{_INDEX}", "create index"),
+    (rf"drop {_INDEX}", "drop index"),
     (r"alter table ", ""),
 )
-"""How a statement begins, and its action; "" for ALTER TABLE, whose action _ALTERS tells."""
+"""How a statement begins, and its action; "" for ALTER TABLE, whose action its clauses tell."""
+_UNREAD: Final = re.compile(r"create or replace table |alter .*\bview ", re.IGNORECASE)
+"""How statements begin that Canal's SQL parser does not read."""
+_SILENT: Final = (
+    rf"add (?:constraint (?:{_PART} )?)?(?:foreign key|check)\b",
+    r"partition by\b",
+    r"remove partitioning\b",
+)
+"""How clauses of an ALTER TABLE begin that add nothing to Canal's list of a statement's actions."""
+_OPTIONS: Final = (
+    r"(?:default )?(?:character set|charset|collate)\b",
+    r"comment\b",
+    r"(?:engine|auto_increment|row_format|key_block_size|stats_\w+|max_rows|min_rows)\b",
+)
+"""How options of the table begin among the clauses. Canal 1.1.7 puts their action, which is ALTER,
+before those of all other clauses.
+"""
 _ALTERS: Final = (
-    (r"rename to ", "rename table"),
-    (r"rename column ", "modify column"),
+    (r"rename (?:column|index|key) ", "modify column"),
+    (r"rename ", "rename table"),
     (r"add (?:unique |fulltext |spatial )?(?:index|key)\b", "create index"),
     (rf"add (?:constraint (?:{_PART} )?)?unique\b", "create index"),
     (r"drop (?:index|key|constraint) ", "drop index"),
-    (r"add primary key", "add primary key"),
+    (rf"add (?:constraint (?:{_PART} )?)?primary key", "add primary key"),
     (r"drop primary key", "drop primary key"),
+    (r"exchange partition ", "exchange partition"),
+    (r"(?:add|truncate|drop|reorganize|coalesce|analyze|rebuild) partition\b", "add partition"),
     (r"add ", "add column"),
     (r"drop (?:column )?", "drop column"),
     (r"modify |change ", "modify column"),
-    (r"alter column ", "set default"),
-    (r"comment=|engine=", "table comment"),
+    (r"alter (?:column )?", "set default"),
     (r"convert to ", "modify column"),
-    (r"(?:truncate|drop) partition ", "add partition"),
 )
-"""How the first clause of an ALTER TABLE begins, and the action. `convert to character set` and
-partition statements are ALTER in every release, like the actions that stand for them.
+"""How a clause of an ALTER TABLE begins, and the action. `convert to character set`, foreign keys
+that are dropped, and partition statements are ALTER in every release, like the actions that stand
+for them.
 """
 
 
@@ -81,11 +100,15 @@ class Statement:
 
 def parse_statement(sql: str, default: str) -> Statement | None:
     """Parses the SQL of a DDL statement. `default` is the database of names without one. Returns
-    None for a statement that the server logs without a table, so that Canal sends no message.
+    None for a statement of which Canal sends no message, since the server logs it without a table or
+    Canal does not list its clauses. One that Canal's SQL parser does not read has the action of
+    CREATE DATABASE, which is a QUERY, and no database.
     """
     statement_text = sql.strip().rstrip("; ")
     normalized = re.sub(r"^/\*.*?\*/\s*|--[^\n]*\n", " ", statement_text).strip()
     normalized = re.sub(r"\s+", " ", normalized)
+    if _UNREAD.match(normalized):
+        return Statement("create database", statement_text, "")
     for pattern, action in _ACTIONS:
         match = re.match(f"{pattern}{_NAME}(.*)$", normalized, re.IGNORECASE)
         if match is None:
@@ -118,12 +141,13 @@ def parse_statement(sql: str, default: str) -> Statement | None:
                 server_text,
             )
         if action == "":
-            action = next((a for p, a in _ALTERS if re.match(p, definition, re.IGNORECASE)), "")
-            if moved_to := re.match(rf"rename to {_NAME}", definition, re.IGNORECASE):
-                new = _split_name(moved_to[1], default)
-                return Statement(
-                    "rename table", statement_text, *new, "", (((database, table), new),)
-                )
+            action = _alter_action(definition)
+            first_rename = action == "rename table" and re.match(
+                rf"rename (?:to |as )?{_NAME}", definition, re.IGNORECASE
+            )
+            if first_rename:
+                new = _split_name(first_rename[1], default)
+                return Statement(action, statement_text, *new, "", (((database, table), new),))
         elif like := re.match(rf"like {_NAME}", definition, re.IGNORECASE):
             return Statement(
                 action,
@@ -135,6 +159,23 @@ def parse_statement(sql: str, default: str) -> Statement | None:
             )
         return Statement(action, statement_text, database, table, definition) if action else None
     return None
+
+
+def _alter_action(definition: str) -> str:
+    """The action of an ALTER TABLE with these clauses: that of the first clause which Canal lists,
+    "" if it lists none. Options of the table come before the others (DruidDdlParser of 1.1.7).
+    """
+    clauses = [clause.strip() for clause in _split_clauses(definition)]
+
+    def begins(clause: str, patterns: Iterable[str]) -> bool:
+        return any(re.match(pattern, clause, re.IGNORECASE) for pattern in patterns)
+
+    listed_clauses = [clause for clause in clauses if not begins(clause, _SILENT)]
+    options = [clause for clause in listed_clauses if begins(clause, _OPTIONS)]
+    if options:
+        return "table comment" if len(options) == len(listed_clauses) else "modify column"
+    first_clause = listed_clauses[0] if listed_clauses else ""
+    return next((a for p, a in _ALTERS if re.match(p, first_clause, re.IGNORECASE)), "")
 
 
 def _split_name(name: str, default: str) -> TableName:

@@ -299,12 +299,12 @@ class DdlReader:
         draft.search_path = self.search_path
         if not self.mysql and cursor.accept("SET SCHEMA"):
             self.rename_draft(cursor, draft, draft.table_name._replace(schema=cursor.take_name()))
-        elif self.mysql and cursor.accept("RENAME TO", "RENAME AS", "RENAME ="):
-            self.rename_draft(cursor, draft, draft.resolve_name(cursor.take_names()))
         elif not self.mysql and cursor.accept("RENAME TO"):
             self.rename_draft(cursor, draft, draft.table_name._replace(name=cursor.take_name()))
         else:
-            ddl_definitions.read_alterations(draft, cursor, self.types)
+            new_name = ddl_definitions.read_alterations(draft, cursor, self.types)
+            if new_name:
+                self.rename_draft(cursor, draft, draft.resolve_name(new_name))
 
     def rename_tables(self, cursor: Cursor) -> None:
         """Reads RENAME TABLE, also of several tables, one after the other."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from generators.model import Column, Default, Logical, SourceType
-from generators.sources import postgresql
+from generators.sources import mysql, postgresql
 from generators.tables.ddl_postgresql import (
     DEFERRING,
     ENDS,
@@ -33,7 +33,7 @@ from generators.tables.ddl_types import (
 )
 from generators.tables.schema import ForeignKey
 
-CHARSETS: Final = ("utf8mb4", "utf8", "utf8mb3", "latin1", "ascii", "gbk", "utf16")
+CHARSETS: Final = tuple(mysql.CODECS)
 """Character sets that the writers have."""
 
 _IGNORED: Final = ("VISIBLE", "NULL", "ASCII", "UNICODE", *DEFERRING)
@@ -232,6 +232,7 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
         elif cursor.accept("PRIMARY KEY", "KEY"):
             draft.primary, draft.included = (name,), ()
             draft.primary_name = constraint_name or draft.default_primary_name
+            new_column = replace(new_column, inline_primary=True if draft.mysql else None)
             _read_clustering(draft, cursor)
             read_parameters(draft, cursor)
         elif cursor.accept("UNIQUE"):
@@ -390,6 +391,7 @@ def read_constraint(draft: Draft, cursor: Cursor) -> None:
     elif cursor.accept("PRIMARY KEY"):
         _read_index_name(cursor)
         draft.primary = read_key_columns(draft, cursor, start)
+        draft.forget_lost_keys()
         draft.primary_name = name or draft.default_primary_name
         _read_clustering(draft, cursor)
         draft.included = read_parameters(draft, cursor)
@@ -570,14 +572,18 @@ def _read_options(draft: Draft, cursor: Cursor) -> None:
                 cursor.note(start, UNREAD)
 
 
-def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
+def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> tuple[str, ...]:
     """Applies the actions of an ALTER TABLE at the cursor to the table's draft, one after the
-    other.
+    other. Returns the name that MySQL's RENAME TO gives the table, with its database if the
+    statement says one; () if no action renames it.
     """
     alterations = _ALTERATIONS if draft.mysql else _ALTERATIONS_POSTGRESQL
+    new_name: tuple[str, ...] = ()
     for action in cursor.split_at_commas():
         if _read_key_alteration(draft, action) or _read_table_alteration(draft, action):
             pass
+        elif draft.mysql and action.accept("RENAME TO", "RENAME AS", "RENAME =", "RENAME"):
+            new_name = action.take_names()
         elif action.next_is("ADD") and not action.next_is("ADD PARTITION"):
             action.take()
             if not action.accept("COLUMN") and _is_constraint(draft, action):
@@ -620,6 +626,7 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
             action.skip_until()
             draft.leave_out(action, 0, UNREAD)
         note_leftover(action)
+    return new_name
 
 
 def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
@@ -756,4 +763,6 @@ def _read_column_change(draft: Draft, cursor: Cursor, types: Types, written_name
     read_column(draft, cursor, types, position)
     if old_column.inline_unique:  # the key stays when a definition without UNIQUE follows
         draft.change_column(new_name, inline_unique=True)
+    if old_column.inline_primary is not None and new_name not in draft.primary_words():
+        draft.change_column(new_name, inline_primary=False)
     draft.rename_column(old_column.name, new_name)

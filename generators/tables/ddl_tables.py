@@ -214,10 +214,23 @@ class Draft:
         """
         for name in self.primary:
             self.change_column(name, nullable=False)
+        self.forget_lost_keys()
         self.primary = self.included = ()
         self.primary_name = ""
         if self.mysql:
             self.drop_index("PRIMARY")
+
+    def primary_words(self) -> set[str]:
+        """The columns whose present definitions say PRIMARY KEY themselves."""
+        return {column.name for column in self.columns if column.inline_primary}
+
+    def forget_lost_keys(self) -> None:
+        """Forgets which columns' earlier definitions said PRIMARY KEY: the table's key is another
+        one from here on.
+        """
+        for column in self.columns:
+            if column.inline_primary is False:
+                self.change_column(column.name, inline_primary=None)
 
     @property
     def default_primary_name(self) -> str:

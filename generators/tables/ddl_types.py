@@ -89,8 +89,13 @@ _BYTES_OF_CHARACTER: Final = {
     "latin1": 1,
     "ascii": 1,
     "binary": 1,
-    "gbk": 2,
+    **dict.fromkeys(("cp850", "cp852", "cp866", "cp1250", "cp1251", "cp1256", "cp1257"), 1),
+    **dict.fromkeys(("latin2", "latin5", "latin7", "greek", "hebrew", "koi8r", "koi8u"), 1),
+    "tis620": 1,
+    **dict.fromkeys(("big5", "euckr", "gb2312", "gbk", "sjis", "cp932", "ucs2"), 2),
     "utf8": 3,
+    "ujis": 3,
+    "eucjpms": 3,
     "utf8mb3": 3,
 }
 """The most bytes of a character in a MySQL character set; 4 in one that is not here."""

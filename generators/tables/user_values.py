@@ -25,13 +25,6 @@ LONGEST: Final = 4096
 NULLS: Final = 0.15
 """The share of NULL in a nullable column, unless the override file says another."""
 
-_CODECS: Final[Mapping[str, str]] = {
-    "latin1": "cp1252",
-    "gbk": "gbk",
-    "gb2312": "gb2312",
-    "gb18030": "gb18030",
-}
-"""By MySQL character set: Python's codec that has the same characters."""
 _UNICODE_CHARSETS: Final = frozenset(
     {"", "utf8mb4", "utf16", "utf16le", "utf32", "gb18030", "binary"}
 )
@@ -52,7 +45,7 @@ def encodable(charset: str, characters: str) -> bool:
     if charset in _BMP_CHARSETS:
         return all(character <= "\uffff" for character in characters)
     try:
-        characters.encode(_CODECS.get(charset, "ascii"))
+        characters.encode(mysql.CODECS.get(charset, "ascii"))
     except UnicodeEncodeError:
         return False
     return True

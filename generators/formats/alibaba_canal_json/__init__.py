@@ -47,6 +47,7 @@ from generators.families.java_text import (
     remainder_of_abs,
 )
 from generators.families.wire_messages import WireMessage, json_text, print_json, print_message
+from generators.formats.alibaba_canal_json.asked_tables import AskedTables, show_column
 from generators.formats.alibaba_canal_json.cells import (
     column_type,
     column_wire,
@@ -149,10 +150,13 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     """
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
+    asked_tables = AskedTables()
     quote = partial(json_string, library=profile.escapes)
     printer = partial(print_json, quote=quote)
     for number, logged, batch in number_batches(history, chance.randrange(1, 1_000_000)):
-        event = logged if profile.live and not is_unread(logged) else show_event(logged)
+        shown_event = asked_tables.show(logged)
+        is_live = profile.live and not is_unread(shown_event)
+        event = shown_event if is_live else show_event(shown_event)
         if _stops_the_writer(event, profile):
             break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
@@ -189,8 +193,8 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
 
 
 def show_event(event: Event) -> Event:
-    """The event with its table as the server shows it. No column has the spelling of a statement,
-    and what utf8 cannot hold in three bytes is a question mark. If a table's name has a dot, Canal
+    """The event with its table as the server shows it. No column has the spelling of a statement, nor
+    a key that only a statement knows, and what utf8 cannot hold in three bytes is a question mark. If a table's name has a dot, Canal
     takes the answer of DESC, which calls the first unique key without NULL primary where there is
     no primary key (canal#tsdb).
     """
@@ -203,8 +207,7 @@ def show_event(event: Event) -> Event:
     key = table.primary_key or (next(solid, ()) if "." in table.name else ())
     columns = tuple(
         replace(
-            c,
-            declared="",
+            show_column(c),
             type=replace(c.type, members=tuple(map(_replace_beyond_three_bytes, c.type.members))),
         )
         for c in table.columns
@@ -385,8 +388,9 @@ def _row_messages(
     if not logged:
         return
     data_images = [image.before if event.op is Op.DELETE else image.after for image in logged]
+    lost_columns = {c.name for c in table.columns if c.inline_primary is False}
     key = {
-        *table.primary_key,
+        *(name for name in table.primary_key if name not in lost_columns),
         *(c.name for c in table.columns if profile.keeps_dropped_key and is_key_for_ever(c)),
     }
     keys = tuple(name for name in data_images[0] if name in key)

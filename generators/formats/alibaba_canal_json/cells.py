@@ -36,18 +36,7 @@ in another way, such as TEXT(100).
 """
 _TEXT_WORDS: Final = ("varchar", "tinytext", "text", "mediumtext", "longtext")
 """Spellings of a text that is bytes in the character set binary."""
-CHARSETS: Final = {
-    "": "utf-8",
-    "utf8": "utf-8",
-    "utf8mb3": "utf-8",
-    "utf8mb4": "utf-8",
-    "latin1": "cp1252",
-    "ascii": "ascii",
-    "gbk": "gb18030",
-    "utf16": "utf-16-be",
-    "ucs2": "utf-16-be",
-    "utf32": "utf-32-be",
-}
+CHARSETS: Final = {**mysql.CODECS, "": "utf-8", "gbk": "gb18030"}
 """Python's name of each character set; of any other only ASCII characters are written."""
 
 
@@ -70,7 +59,9 @@ def is_key_for_ever(column: Column) -> bool:
     """Whether the column's own definition says PRIMARY KEY: up to release 1.1.7 Canal goes on to
     call such a column a key after DROP PRIMARY KEY (canal#dropped-key).
     """
-    return bool(re.search(r"\bprimary\s+key\b", column.declared, re.IGNORECASE))
+    return bool(column.inline_primary) or bool(
+        re.search(r"\bprimary\s+key\b", column.declared, re.IGNORECASE)
+    )
 
 
 def column_type(column: Column, facts: CanalProfile) -> str:

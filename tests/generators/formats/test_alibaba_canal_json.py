@@ -635,6 +635,56 @@ def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_it
     assert shown == [None, ["a?"]]
 
 
+@pytest.mark.parametrize(
+    ("states", "keys"),
+    [((None, None), ["id"]), ((False, None), None), ((None, True), ["id", "a"])],
+)
+def test_a_key_that_a_columns_definition_no_longer_says_is_lost(
+    states: tuple[bool | None, ...], keys: list[str] | None
+) -> None:
+    """As Canal 1.1.7 wrote them (canal#dropped-key)."""
+    columns = tuple(
+        Column(name, mysql.integer("int"), inline_primary=state)
+        for name, state in zip(("id", "a"), states, strict=True)
+    )
+    body, _ = message(
+        FORMAT.build("1.1.7"), insert(Table("d", "t", columns, ("id",)), {"id": 1, "a": 2})
+    )
+    assert body["pkNames"] == keys
+
+
+def test_a_table_that_is_renamed_behind_another_clause_is_as_the_server_shows_it() -> None:
+    """As Canal 1.1.7 wrote it (canal#late-rename)."""
+
+    def table(name: str, spelling: str = "bigint") -> Table:
+        number = mysql.integer("bigint")
+        return Table("d", name, (Column("a", number, declared=spelling),))
+
+    def types(*events: model.Event) -> list[Any]:
+        records = written(FORMAT.build("1.1.7"), *events)
+        bodies = (json.loads(record.message.value or b"") for record in records)
+        return [body["mysqlType"] and body["mysqlType"]["a"] for body in bodies]
+
+    late = "ALTER TABLE t DROP INDEX i, RENAME TO u"
+    rename = SchemaChange(START, "drop index", late, "d", "t", table("t"), table("u"))
+    row: Row = {"a": 1}
+    assert types(insert(table("t"), row), rename, insert(table("u"), row)) == [
+        "bigint",
+        None,
+        "bigint(20)",
+    ]
+    changed = insert(table("u", "BIGINT"), row)
+    assert types(rename, insert(table("u"), row), changed) == [None, "bigint(20)", "BIGINT"]
+    first = dataclasses.replace(rename, action="rename table", table="u", old_name="t")
+    assert types(first, insert(table("u"), row)) == [None, "bigint"]
+
+
+def test_latin2_comes_as_the_bytes_that_it_is() -> None:
+    column = Column("c", mysql.text("varchar", 9), charset="latin2")
+    body, _ = message(FORMAT.build("1.1.7"), insert(Table("d", "t", (column,)), {"c": "ż"}))
+    assert body["data"] == [{"c": "\ufffd"}]
+
+
 def test_a_dynamic_topic_is_of_the_table() -> None:
     (record,) = written(FORMAT.build("1.1.7", "dynamic-topic"), insert(TOPICS, {"id": 1}))
     assert record.message.topic == "db1_t_case"

@@ -132,6 +132,15 @@ def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, s
         ("DROP KEY k", "drop index"),
         ("DROP CONSTRAINT k", "drop index"),
         ("DROP PRIMARY KEY", "drop primary key"),
+        ("ALTER a SET DEFAULT 1", "set default"),
+        ("RENAME INDEX a TO b", "modify column"),
+        ("RENAME u", "rename table"),
+        ("DROP INDEX k, RENAME TO u", "drop index"),
+        ("AUTO_INCREMENT = 9", "table comment"),
+        ("ADD INDEX (a), COMMENT = 'x'", "modify column"),
+        ("ADD FOREIGN KEY (a) REFERENCES p (id), ADD INDEX (a)", "create index"),
+        ("ADD PARTITION (PARTITION p VALUES IN (1))", "add partition"),
+        ("REORGANIZE PARTITION p INTO (PARTITION p VALUES LESS THAN MAXVALUE)", "add partition"),
     ],
 )
 def test_every_statement_of_an_index_is_one(clause, action):
@@ -153,6 +162,43 @@ def test_a_table_that_is_gone_has_no_spelling(sql, left):
     live = {("d", "t"): {"c": "text"}, ("d", "u"): {"c": "int"}, ("e", "t"): {"c": "char(2)"}}
     apply_statement(live, {}, parse_statement(sql, "d"))
     assert {".".join(name): spellings["c"] for name, spellings in live.items()} == left
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE UNIQUE INDEX `i`  USING btree ON `t` (`a`)",
+        "CREATE INDEX i ON t (a)",
+        "CREATE FULLTEXT INDEX `i-1` ON `d`.`t` (a)",
+    ],
+)
+def test_an_index_is_of_its_table(sql):
+    statement = parse_statement(sql, "d")
+    assert (statement.action, statement.database, statement.table) == ("create index", "d", "t")
+
+
+def test_a_statement_that_canals_parser_does_not_read_is_a_query_of_no_table():
+    for sql in ("CREATE OR REPLACE TABLE t (a int)", "ALTER VIEW v AS SELECT 1"):
+        statement = parse_statement(sql, "d")
+        assert (statement.action, statement.database, statement.table) == (
+            "create database",
+            "",
+            "",
+        )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "alter table t add constraint f foreign key (a) references p (id)",
+        "alter table t add check (a > 0)",
+        "alter table t remove partitioning",
+        "alter table t partition by hash (a) partitions 4",
+    ],
+)
+def test_clauses_that_canal_does_not_list_are_left_out(sql):
+    """As Canal 1.1.7 sends nothing of them."""
+    assert parse_statement(sql, "d") is None
 
 
 @pytest.mark.parametrize(

@@ -294,6 +294,42 @@ def test_a_column_has_its_tables_character_set_unless_it_has_its_own(reads, own,
     assert (number.charset, number.collation) == ("", "")
 
 
+def test_a_column_of_any_character_set_keeps_it(reads):
+    schema = reads(
+        "CREATE TABLE t (a char(5) CHARACTER SET sjis, b text COLLATE latin2_bin);",
+        dialect="mysql",
+        database="d",
+    )
+    assert [column.charset for column in schema.tables[0].table.columns] == ["sjis", "latin2"]
+    assert schema.notes == ()
+
+
+def test_a_table_is_renamed_behind_other_clauses(reads):
+    schema = reads(
+        "CREATE TABLE t (a int, b int); ALTER TABLE t DROP COLUMN b, RENAME TO u;", dialect="mysql"
+    )
+    ((table),) = (user.table for user in schema.tables)
+    assert (table.name, [column.name for column in table.columns]) == ("u", ["a"])
+
+
+@pytest.mark.parametrize(
+    ("statements", "states"),
+    [
+        ("", [True, None]),
+        ("ALTER TABLE t MODIFY id bigint;", [False, None]),
+        ("ALTER TABLE t MODIFY id bigint PRIMARY KEY;", [True, None]),
+        ("ALTER TABLE t CHANGE id k bigint; ALTER TABLE t MODIFY k int;", [False, None]),
+        ("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a);", [True, None]),
+        ("ALTER TABLE t MODIFY id bigint, DROP PRIMARY KEY, ADD PRIMARY KEY (id);", [None, None]),
+    ],
+)
+def test_a_column_knows_whether_its_definition_says_primary_key(reads, statements, states):
+    created = "CREATE TABLE t (id int PRIMARY KEY, a int NOT NULL); "
+    schema = reads(created + statements, dialect="mysql")
+    columns = schema.tables[0].table.columns
+    assert [column.inline_primary for column in columns] == states
+
+
 def test_the_columns_of_a_dropped_key_stay_not_null(reads):
     schema = reads(
         "CREATE TABLE t (code char(2) PRIMARY KEY, name varchar(9));"

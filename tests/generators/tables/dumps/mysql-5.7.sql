@@ -8,7 +8,7 @@ CREATE TABLE `t` (
   `id` int(11) NOT NULL AUTO_INCREMENT,
   `flag` tinyint(1) DEFAULT NULL,
   `name` varchar(20) DEFAULT NULL,
-  `big` varchar(20) CHARACTER SET big5 DEFAULT NULL,
+  `big` varchar(20) CHARACTER SET armscii8 DEFAULT NULL,
   `ts` timestamp NOT NULL DEFAULT '0000-00-00 00:00:00',
   `year` year(4) DEFAULT NULL,
   PRIMARY KEY (`id`)
