@@ -48,7 +48,7 @@ from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.confluent import sized
 from generators.families.java_text import two_complement
 from generators.families.ticdc import text
-from generators.families.ticdc.defaults import stored_expression
+from generators.families.ticdc.defaults import stored_default, stored_expression
 from generators.families.ticdc.scenarios import ambiguous_hours, declared_types, key_updates
 from generators.families.ticdc.sink import (
     SinkProfile,
@@ -60,7 +60,6 @@ from generators.families.ticdc.sink import (
     split_by_ticdc,
     writer_of_events,
 )
-from generators.families.ticdc.sql import unquoted
 from generators.families.ticdc_simple.plan import checksum_of
 from generators.families.ticdc_simple.schema import Catalogue
 from generators.families.wire_messages import WireMessage
@@ -417,8 +416,8 @@ def _default(column: Column, profile: TicdcAvroProfile) -> Any:
                 return base64.b64encode(expression.encode()).decode()
             case _:
                 raise Stopped
-    if type.logical is Logical.DECIMAL and default.text.startswith("'"):
-        return unquoted(default.text)
+    if type.logical is Logical.DECIMAL:
+        return stored_default(type, default.text)
     # A FLOAT's digits are a double's, a BIT's bytes as few as can be, a TIMESTAMP's wall clock that
     # of UTC.
     match type.logical, default.value:

@@ -7,7 +7,6 @@ tables do not have.
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,8 +17,8 @@ from typing import Final
 
 from generators.errors import Refused
 from generators.families.ticdc import text
-from generators.families.ticdc.ddl import Statement, parse, unquoted
-from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
+from generators.families.ticdc.ddl import Statement, parse
+from generators.families.ticdc.defaults import stored_default
 from generators.families.ticdc.hidden_columns import ARITHMETIC, CASE_CHANGED, MULTIVALUED
 from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
 from generators.families.ticdc.sink import default_of, moved
@@ -368,31 +367,24 @@ class Catalogue:
             for c in table.columns
         }
         return {
-            c.name: self._stored(c.type, literals[c.name])
+            c.name: self._stored(c, literals[c.name])
             for c in table.columns
             if literals[c.name].upper() != "NULL"
         }
 
-    def _stored(self, type: SourceType, literal: str) -> str | int:
-        """A column's default as TiDB stores it, from the literal in its statement: bits are a
-        number, all else is a text. The default of a TIMESTAMP is stored in UTC; it is spelled in
-        the time zone of the session (`_zone`). A zero date is stored as it is.
+    def _stored(self, column: Column, literal: str) -> str | int:
+        """A column's default as TiDB stores it, from the literal in its statement. The default of a
+        TIMESTAMP is stored in UTC; it is spelled in the time zone of the session (`_zone`). A zero
+        date is stored as it is, and so is what is no timestamp.
         """
-        literal = literal.removeprefix("_UTF8MB4")
-        if bits := _BITS.fullmatch(literal):
-            return int(bits[1], 2)
-        if is_current_timestamp(literal):
-            return stored_expression(literal)
-        if literal in _TRUTHS:
-            return _TRUTHS[literal]
-        if literal.endswith(")"):
-            return stored_expression(literal)
-        if not literal.startswith("'"):
-            return literal
-        stored = unquoted(literal)
-        if type.logical is not Logical.TIMESTAMP or stored.startswith("0000"):
+        type, value = column.type, column.default.value if column.default else None
+        stored = stored_default(type, literal, value)
+        if type.logical is not Logical.TIMESTAMP or not isinstance(stored, str):
             return stored
-        local = datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._zone))
+        try:
+            local = datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._zone))
+        except ValueError:
+            return stored
         return mysql.datetime_text(
             (local.astimezone(UTC).replace(tzinfo=None) - mysql.EPOCH) // _MICRO, type.fsp
         )
@@ -408,9 +400,6 @@ _CREATES: Final = (
     "recover table",
 )
 """The actions that make a table."""
-_BITS: Final = re.compile(r"[bB]'([01]+)'")
-_TRUTHS: Final = {"TRUE": "1", "FALSE": "0"}
-"""What TiDB stores for the defaults TRUE and FALSE."""
 _MICRO: Final = timedelta(microseconds=1)
 
 

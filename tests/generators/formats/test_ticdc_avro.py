@@ -192,9 +192,11 @@ def test_names_are_those_of_ticdc_s_own_test() -> None:
 @pytest.mark.parametrize(
     ("stored", "value"), [("0", "0"), ("1.5", "1.5000"), ("100.5000", "100.5")]
 )
-def test_the_default_of_a_decimal_as_text_is_the_stored_text(stored: str, value: str) -> None:
+def test_the_default_of_a_decimal_as_text_is_the_stored_text(
+    stored: str, value: str, mark: str
+) -> None:
     """As TiCDC v8.5.7 wrote `decimal(14,4) default 0` of an in-memory TiDB."""
-    default = Default(f"'{stored}'", Decimal(value))
+    default = Default(f"{mark}{stored}{mark}", Decimal(value))
     columns = (
         Column("id", mysql.integer("int"), False),
         Column("c", mysql.decimal(14, 4), False, default=default),

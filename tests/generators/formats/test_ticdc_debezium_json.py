@@ -211,6 +211,10 @@ DEFAULTS: Final[tuple[tuple[str, bool, str, Value, str], ...]] = (
         ("datetime-0", True, "CURRENT_TIMESTAMP", None, "0"),
         ("timestamp-0", True, "CURRENT_TIMESTAMP", None, ""),
     ),
+    *(
+        ("datetime-0", True, "now()", None, "0"),
+        ("timestamp-3", False, "LOCALTIMESTAMP(3)", None, '"1970-01-01T00:00:00Z"'),
+    ),
     *(("double", True, "", 1e-7, "1e-07"), ("date", True, "(CURRENT_DATE())", None, "")),
     *(
         ("varchar", True, "(uuid())", None, '"uuid()"'),
