@@ -22,6 +22,12 @@ _RETYPED: Final = re.compile(
 """A clause of ALTER TABLE that gives a column another type, or drops it; the groups are those of
 the column's name, of either clause.
 """
+_RENAMED: Final = re.compile(
+    rf"\bRENAME\s+(?:COLUMN\s+)?(?!TO\b|CONSTRAINT\b){_NAME}\s+TO\s+{_NAME}", re.IGNORECASE
+)
+"""A clause of ALTER TABLE that renames a column; the groups are those of the old name and of the
+new one.
+"""
 _Place = tuple[str, str | None, str, str]
 """A column: the names of its database, schema, table and itself."""
 
@@ -52,15 +58,26 @@ class KnownLabels:
 
     def follow_statement(self, event: SchemaChange) -> None:
         """Forgets the enums of columns that a statement drops, or gives another type: what the
-        connector knows of the new enum is not that of the old one, however alike the labels are.
+        connector knows of the new enum is not that of the old one, however alike the labels are. A
+        table or column that gets another name keeps its enums.
         """
         table = event.after or event.before
         if table is None:
             return
+        old_table = (table.database, table.schema, event.old_name or table.name)
+        columns = {place[3]: place for place in self.enums if place[:3] == old_table}
         for match in _RETYPED.finditer(event.sql):
-            quoted, bare = match[1] or match[3], match[2] or match[4]
-            name = quoted.replace('""', '"') if quoted else bare.lower()
-            self.enums.pop((table.database, table.schema, table.name, name), None)
+            retyped_place = columns.pop(_column_name(match, 1, 3), None)
+            if retyped_place is not None:
+                del self.enums[retyped_place]
+        renamed = {_column_name(m, 1): _column_name(m, 3) for m in _RENAMED.finditer(event.sql)}
+        moved = {
+            (table.database, table.schema, table.name, renamed.get(name, name)): self.enums.pop(
+                place
+            )
+            for name, place in columns.items()
+        }
+        self.enums.update(moved)
 
     def _column(self, table: Table, column: Column) -> Column:
         """The column with the labels that the running connector knows of its enum. If the enum is
@@ -82,6 +99,15 @@ class KnownLabels:
             return column
         self.altered[labels] = known_labels
         return replace(column, type=replace(column.type, members=known_labels))
+
+
+def _column_name(match: re.Match[str], *groups: int) -> str:
+    """The name that a match of `_NAME` found: `groups` are the numbers of its first groups, of
+    which one has the name in quotes, or the next one has it without.
+    """
+    quoted = next((match[group] for group in groups if match[group]), None)
+    bare = next((match[group + 1] for group in groups if match[group + 1]), "")
+    return quoted.replace('""', '"') if quoted else bare.lower()
 
 
 def _is_altered(old_labels: Sequence[str], new_labels: Sequence[str]) -> bool:

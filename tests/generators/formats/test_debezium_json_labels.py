@@ -115,3 +115,28 @@ def test_a_column_that_gets_another_enum_has_its_labels(release: str, clauses: s
     records = write(History(events), FORMAT.build(release, "postgresql"), Layout("cdc"))
     fields = json.loads(records[-1].message.value or b"")["schema"]["fields"][1]["fields"]
     assert fields[1]["parameters"]["allowed"] == "free,pro,enterprise"
+
+
+def test_a_renamed_table_and_column_keep_the_labels_that_the_connector_knows() -> None:
+    old, new = _orders("open", "done"), _orders("open", "done", "void")
+    key, state = new.columns
+    renamed = replace(new, name="sales", columns=(key, replace(state, name="phase")))
+    rename = boundaries.START, "rename", "ALTER TABLE orders RENAME state TO phase", "audit"
+    events: tuple[Event, ...] = (
+        boundaries.insert(old, {"id": 1, "state": "open"}),
+        SchemaChange(*rename, "orders", new, replace(renamed, name="orders")),
+        SchemaChange(
+            boundaries.START,
+            "rename table",
+            "ALTER TABLE orders RENAME TO sales",
+            "audit",
+            "sales",
+            replace(renamed, name="orders"),
+            renamed,
+            "orders",
+        ),
+        boundaries.insert(renamed, {"id": 1, "phase": "void"}),
+    )
+    records = write(History(events), FORMAT.build("3.5.0.Final", "postgresql"), Layout("cdc"))
+    fields = json.loads(records[-1].message.value or b"")["schema"]["fields"][1]["fields"]
+    assert (fields[1]["field"], fields[1]["parameters"]["allowed"]) == ("phase", "open,done")
