@@ -111,12 +111,14 @@ def _column_name(match: re.Match[str], *groups: int) -> str:
 
 
 def _is_altered(old_labels: Sequence[str], new_labels: Sequence[str]) -> bool:
-    """Whether ALTER TYPE makes the new labels of the old ones: it adds some anywhere, or renames
-    one, which then may stand elsewhere, since the catalogue's order is that of its writes. More
-    than one that is gone are taken for another enum's.
+    """Whether ALTER TYPE makes the new labels of the old ones: it adds some anywhere, and renames
+    one at most, which then may stand elsewhere, since the catalogue's order is that of its writes.
+    More than one that is gone, or others whose order changed, are taken for another enum's.
     """
+    kept_labels = [label for label in old_labels if label in new_labels]
     remaining_labels = iter(new_labels)
-    if all(label in remaining_labels for label in old_labels):
-        return True
-    gone_labels = set(old_labels) - set(new_labels)
-    return len(old_labels) == len(new_labels) and len(gone_labels) == 1
+    in_order = all(label in remaining_labels for label in kept_labels)
+    gone = len(old_labels) - len(kept_labels)
+    if len(old_labels) == len(new_labels):
+        return gone <= 1
+    return in_order and gone <= 1 and len(new_labels) > len(old_labels)

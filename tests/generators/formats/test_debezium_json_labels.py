@@ -140,3 +140,13 @@ def test_a_renamed_table_and_column_keep_the_labels_that_the_connector_knows() -
     records = write(History(events), FORMAT.build("3.5.0.Final", "postgresql"), Layout("cdc"))
     fields = json.loads(records[-1].message.value or b"")["schema"]["fields"][1]["fields"]
     assert (fields[1]["field"], fields[1]["parameters"]["allowed"]) == ("phase", "open,done")
+
+
+def test_labels_that_were_added_and_one_renamed_before_the_next_row_are_not_listed() -> None:
+    """As 3.5.0 and 3.6.1 wrote them after two ADD VALUE and a RENAME VALUE in a row."""
+    old = _orders("OPEN", "BLOCKED", "CLOSED")
+    new = _orders("OPEN", "BLOCKED", "FROZEN", "DORMANT", "TERMINATED")
+    assert _rows("3.5.0.Final", (old, "OPEN"), (new, "TERMINATED")) == [
+        ("OPEN,BLOCKED,CLOSED", "OPEN"),
+        ("OPEN,BLOCKED,CLOSED", "TERMINATED"),
+    ]
