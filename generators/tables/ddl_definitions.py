@@ -110,6 +110,8 @@ _ALTERATIONS: Final = {
 """MySQL's actions of ALTER TABLE that change no column, and what is noted of them; "" of those that
 no message shows.
 """
+_ENDS_WITH_LIST: Final = re.compile("PARTITION|ORDER BY")
+"""MySQL's last actions of ALTER TABLE, behind which commas part the names of a list."""
 _ALTERATIONS_POSTGRESQL: Final = {
     "REPLICA IDENTITY DEFAULT": "",
     # NOTHING leaves updates and deletes without a before image.
@@ -235,6 +237,9 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
             new_column = replace(new_column, inline_primary=True if draft.mysql else None)
             _read_clustering(draft, cursor)
             read_parameters(draft, cursor)
+        elif draft.mysql and cursor.accept("SERIAL DEFAULT VALUE"):
+            _add_unique_key(draft, constraint_name, (name,))
+            new_column = replace(new_column, nullable=False, inline_unique=True, is_counter=True)
         elif cursor.accept("UNIQUE"):
             cursor.accept("KEY", "NULLS NOT DISTINCT", "NULLS DISTINCT")
             read_parameters(draft, cursor)
@@ -611,6 +616,8 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> tuple[str, .
             action.skip_until()
             if alterations[phrase]:
                 action.note(0, alterations[phrase])
+            if draft.mysql and _ENDS_WITH_LIST.search(phrase):
+                break
         elif (
             action.accept(*_DROPS)
             and not (draft.mysql and action.next_is(_OF_KEYS))

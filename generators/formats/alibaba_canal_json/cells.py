@@ -42,7 +42,7 @@ CHARSETS: Final = {**mysql.CODECS, "": "utf-8", "gbk": "gb18030"}
 
 _UNREAD_TYPE: Final = re.compile(
     r"(?:national\s+character|national\s+char\s+varying|nchar\s+var|char\s+varying"
-    r"|long\s+(?:var|char))",
+    r"|long\s+(?:var|char)|.*\bbyte\s*$)",
     re.IGNORECASE,
 )
 """Spellings of a type at which Canal's SQL parser stops."""

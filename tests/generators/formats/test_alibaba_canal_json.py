@@ -603,7 +603,14 @@ def test_a_type_of_two_words_is_written_with_both() -> None:
 
 
 @pytest.mark.parametrize(
-    "spelling", ["NATIONAL CHARACTER(3)", "CHAR VARYING(3)", "NCHAR VARCHAR(3)", "LONG VARCHAR"]
+    "spelling",
+    [
+        "NATIONAL CHARACTER(3)",
+        "CHAR VARYING(3)",
+        "NCHAR VARCHAR(3)",
+        "LONG VARCHAR",
+        "CHAR(3) BYTE",
+    ],
 )
 def test_a_table_whose_statement_canal_does_not_read_is_as_the_server_shows_it(
     spelling: str,

@@ -313,6 +313,28 @@ def test_a_table_is_renamed_behind_other_clauses(reads):
 
 
 @pytest.mark.parametrize(
+    "clause",
+    [
+        "REORGANIZE PARTITION p, q INTO (PARTITION p VALUES LESS THAN (9))",
+        "DROP PARTITION p, q",
+        "TRUNCATE PARTITION p, q",
+        "ORDER BY a, b",
+    ],
+)
+def test_the_names_behind_a_partition_are_no_actions(reads, clause):
+    schema = reads(f"CREATE TABLE t (a int, b int); ALTER TABLE t {clause};", dialect="mysql")
+    assert [user.table.name for user in schema.tables] == ["t"]
+
+
+def test_serial_default_value_is_a_counter_with_a_key(reads):
+    schema = reads("CREATE TABLE t (a int SERIAL DEFAULT VALUE);", dialect="mysql", database="d")
+    (table,) = (user.table for user in schema.tables)
+    column = table.column("a")
+    assert (column.nullable, column.inline_unique, column.is_counter) == (False, True, True)
+    assert (table.unique, schema.notes) == ((("a",),), ())
+
+
+@pytest.mark.parametrize(
     ("statements", "states"),
     [
         ("", [True, None]),
