@@ -235,10 +235,12 @@ def cell(
     value = None if stored is None else text.canonical(type, stored)
     match type.logical, value:
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            meaning = Meaning(Raw(_number(value, single=type.logical is Logical.FLOAT)), value)
+            meaning = Meaning(
+                Raw(text.iterator_number(value, single=type.logical is Logical.FLOAT)), value
+            )
         case Logical.DECIMAL, Decimal():
             meaning = double_of(value, type.precision or 0, type.scale or 0, repr)
-            meaning = replace(meaning, value=Raw(_number(meaning.value)))
+            meaning = replace(meaning, value=Raw(text.iterator_number(meaning.value)))
         case Logical.DATETIME, ZeroDate() if fills_nulls and classic and _partly(value):
             raise sink.Stopped
         case Logical.TIMESTAMP, ZeroDate() if nullable and not fills_nulls:
@@ -460,7 +462,7 @@ def _default(column: Column) -> str:
         case Logical.BINARY, bytes() as value:
             return _json(value.decode(errors="replace"))
         case Logical.INT, int() as value:
-            return str(value) if abs(value) < 1 << 53 else _number(float(value))
+            return str(value) if abs(value) < 1 << 53 else text.iterator_number(float(value))
         case Logical.YEAR, int() as value:
             return str(value if value >= 100 else value + (2000 if value < 70 else 1900))
     return cell(replace(column, default=None), default.value, fills_nulls=True, years=True).json
@@ -488,11 +490,6 @@ def _default_expression(column: Column, default: Default) -> str:
         ):
             return _json(stored_expression(default.text))
     return ""
-
-
-def _number(value: float, *, single: bool = False) -> str:
-    """A float as json-iterator writes it: an exponent has two digits at least."""
-    return re.sub(r"(?<=e[+-])(?=\d$)", "0", text.json_number(value, single=single))
 
 
 def _schema_name(profile: TicdcDebeziumProfile, *parts: str) -> str:

@@ -165,6 +165,13 @@ def json_number(value: float, *, single: bool = False) -> str:
     return f"{'-' if value < 0 else ''}{digits[0]}{'.' + digits[1:] if digits[1:] else ''}e{exact.adjusted():+d}"
 
 
+def iterator_number(value: float, *, single: bool = False) -> str:
+    """A float as the library json-iterator writes it: as encoding/json does (`json_number`), but an
+    exponent has two digits at least. `single` says that the number is a binary32.
+    """
+    return re.sub(r"(?<=e[+-])(?=\d$)", "0", json_number(value, single=single))
+
+
 def _plain(digits: str) -> str:
     """The text of a number without an exponent; of a whole one without point and zero."""
     plain = format(Decimal(digits), "f")

@@ -121,7 +121,8 @@ def cell(type: SourceType, stored: Value, time_zone: str, *, html: bool, short: 
             zoned = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, time_zone)
             return WireCell(f'"{zoned.text}"', zoned)
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            wire_text = text.json_number(value, single=type.logical is Logical.FLOAT)
+            print_number = text.json_number if html else text.iterator_number
+            wire_text = print_number(value, single=type.logical is Logical.FLOAT)
             return WireCell(wire_text, Cell(State.VALUE, type, value, wire_text, cls, json=True))
         case ((Logical.INT | Logical.YEAR | Logical.BIT | Logical.ENUM | Logical.SET), int()):
             return WireCell(str(value), Cell(State.VALUE, type, value, str(value), cls, json=True))

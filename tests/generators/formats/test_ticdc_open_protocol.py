@@ -383,3 +383,13 @@ def test_a_row_without_a_clustered_integer_key_has_a_number_of_tidb_s_own() -> N
     assert re.fullmatch(
         rb'\{"ts":415508856908021766,"scm":"test","tbl":"t1","rid":[1-9]\d*,"t":1\}', key
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("v8.5.7", b'"v":1.5e-7}'), ("new-8.5.7", b'"v":1.5e-07}')]
+)
+def test_an_exponent_has_two_digits_in_the_new_architecture(name: str, shown: bytes) -> None:
+    """Its library of JSON is json-iterator (ticdc-open#numbers)."""
+    table = Table("d", "t", (T1.columns[0], Column("c", mysql.real("double"))), ("id",))
+    _, value = first_event(name, insert(table, {"id": 1, "c": 1.5e-7}))
+    assert shown in value
