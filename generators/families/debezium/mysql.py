@@ -160,7 +160,7 @@ def _type_schema(type: SourceType, modes: Modes, nullable: bool) -> Schema:
             return (
                 values.point_schema(nullable)
                 if type.name == "point"
-                else values.geometry_schema(nullable, modes)
+                else values.geometry_schema(modes)
             )
     return values.common_schema(type, modes, nullable) or Schema("string", nullable)
 

@@ -116,12 +116,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
                 "string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(type.members))
             )
     if _is_shape(type.name, modes):
-        # The builders of these schemas are optional, whatever the column is.
-        return (
-            values.circle_schema(True)
-            if type.name == "circle"
-            else values.geometry_schema(True, modes)
-        )
+        return values.circle_schema() if type.name == "circle" else values.geometry_schema(modes)
     if _is_unknown(type.name, modes):
         return values.binary_schema(modes, nullable)
     if semantic_type := postgresql_types()[type.name].debezium_semantic:

@@ -318,26 +318,28 @@ def point_schema(optional: bool) -> Schema:
     )
 
 
-def geometry_schema(optional: bool, modes: Modes) -> Schema:
+def geometry_schema(modes: Modes) -> Schema:
     """The Connect schema of any spatial value but a point: a struct of its well-known binary and
     the number of its reference system; since 3.7 also of texts by name, such as the source's type
-    (debezium#shapes).
+    (debezium#shapes). It is optional in a NOT NULL column, too.
     """
     fields: tuple[tuple[str, Schema], ...] = (("wkb", _WKB), ("srid", _SRID))
     if modes.extended_geometry:
         fields = (*fields, ("extensions", Schema("map", True, items=Schema("string"))))
     version = 2 if modes.extended_geometry else 1
     return Schema(
-        "struct", optional, "io.debezium.data.geometry.Geometry", version, "Geometry", fields=fields
+        "struct", True, "io.debezium.data.geometry.Geometry", version, "Geometry", fields=fields
     )
 
 
-def circle_schema(optional: bool) -> Schema:
-    """The Connect schema of a circle: a struct of its center, a point, and its radius."""
+def circle_schema() -> Schema:
+    """The Connect schema of a circle: a struct of its center, a point, and its radius. It is
+    optional in a NOT NULL column, too.
+    """
     fields = (("center", point_schema(False)), ("radius", Schema("double")))
     return Schema(
         "struct",
-        optional,
+        True,
         "io.debezium.data.geometry.Circle",
         1,
         "Geometry (CIRCLE)",
