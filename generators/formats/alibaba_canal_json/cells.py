@@ -28,6 +28,10 @@ _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 """A back-slash with the character behind it, which is the group."""
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "'": "''"}
 """What the character behind a back-slash in a label stands for, where that is not itself."""
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+"""The bytes of a surrogate, or the first two of them: Java's UTF-8 has one U+FFFD for all of them,
+as for a byte that UTF-8 does not have; Python's has one for each.
+"""
 _STRIPPED: Final = "the binlog holds BINARY(n) without its trailing zero bytes; n is known"
 """Why the value of a BINARY is right with its trailing zero bytes and without."""
 _TEXTS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"})
@@ -213,7 +217,9 @@ def _garbled_cell(
     though the column has another one. `code` is that of the column's type, `cell` the cell that the
     right text would be.
     """
-    decoded = data.decode(CHARSETS[facts.connection_charset], "replace")
+    codec = CHARSETS[facts.connection_charset]
+    malformed = _SURROGATE.sub(b"\xff", data) if codec == "utf-8" else data
+    decoded = malformed.decode(codec, "replace")
     meant_value: Value = decoded.encode() if type.logical is Logical.BINARY else decoded
     if decoded == cell.text:
         return CanalCell(decoded, code, cell.cell)

@@ -692,6 +692,13 @@ def test_latin2_comes_as_the_bytes_that_it_is() -> None:
     assert body["data"] == [{"c": "\ufffd"}]
 
 
+def test_half_a_surrogate_among_bytes_is_one_question_mark() -> None:
+    """As Canal 1.1.7 wrote the name of a supplier, in GBK ED BC among others."""
+    column = Column("c", mysql.text("varchar", 9), charset="gbk")
+    body, _ = message(FORMAT.build("1.1.7"), insert(Table("d", "t", (column,)), {"c": "中科软件"}))
+    assert body["data"] == [{"c": "\ufffdп" + "\ufffd" * 4}]
+
+
 def test_a_dynamic_topic_is_of_the_table() -> None:
     (record,) = written(FORMAT.build("1.1.7", "dynamic-topic"), insert(TOPICS, {"id": 1}))
     assert record.message.topic == "db1_t_case"
