@@ -148,7 +148,8 @@ class Column:
     that the table's definition lists. `inline_primary` says whether it has PRIMARY KEY itself:
     False if an earlier definition had it and the present one has not, None if none had. `is_counter`
     says that it has AUTO_INCREMENT, or ON UPDATE without
-    the default CURRENT_TIMESTAMP before it, which some writers take for a counter, too.
+    the default CURRENT_TIMESTAMP before it, which some writers take for a counter, too;
+    `has_on_update` that it has ON UPDATE.
     """
 
     name: str
@@ -163,6 +164,7 @@ class Column:
     inline_unique: bool = field(default=False, repr=False)
     inline_primary: bool | None = field(default=None, repr=False)
     is_counter: bool = field(default=False, repr=False)
+    has_on_update: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

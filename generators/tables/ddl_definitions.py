@@ -220,9 +220,11 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
             default = _read_default(draft, cursor, new_column.type, start)
             new_column = replace(new_column, default=default)
             if default and default.text.lower().startswith(_CURRENT_TIMES):
-                _skip_update(cursor)
-        elif cursor.accept("AUTO_INCREMENT") or _skip_update(cursor):
+                new_column = replace(new_column, has_on_update=_skip_update(cursor))
+        elif cursor.accept("AUTO_INCREMENT"):
             new_column = replace(new_column, is_counter=True)
+        elif _skip_update(cursor):
+            new_column = replace(new_column, is_counter=True, has_on_update=True)
         elif cursor.accept("COMMENT"):
             new_column = replace(new_column, comment=cursor.take().text)
         elif cursor.accept("CHARACTER SET", "CHARSET"):
@@ -594,7 +596,10 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> tuple[str, .
             if not action.accept("COLUMN") and _is_constraint(draft, action):
                 read_constraint(draft, action)
             else:
-                action.accept("IF NOT EXISTS")
+                if action.accept("IF NOT EXISTS") and draft.column_name(action.next_name):
+                    action.skip_until()
+                    action.note(0, "left out: the column is there")
+                    continue
                 for part in (
                     list(action.take_parentheses().split_at_commas())
                     if action.next_is("(")

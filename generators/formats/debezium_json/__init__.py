@@ -59,12 +59,13 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json import rows as _rows
-from generators.formats.debezium_json.envelope import SILENT, makes_no_key, table_changes
+from generators.formats.debezium_json.envelope import makes_no_key, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.known_charsets import KnownCharsets
 from generators.formats.debezium_json.known_columns import KnownColumns
 from generators.formats.debezium_json.known_defaults import KnownDefaults
 from generators.formats.debezium_json.known_labels import KnownLabels
+from generators.formats.debezium_json.known_spellings import KnownSpellings
 from generators.formats.debezium_json.log_position import LogPosition
 from generators.formats.debezium_json.losses import value_writer
 from generators.formats.debezium_json.oracle_rows import logged_row, logged_rows
@@ -159,7 +160,8 @@ class _Writer:
         self.reading = _rows.Reading(history.events, profile.marks_tables)
         self.log = LogPosition(profile, self.prefix, chance, self.reading)
         self.records = Records(profile, layout, chance)
-        self.known_columns = KnownColumns(profile.nullable_keys, profile.edits_modified)
+        self.known_columns = KnownColumns(profile)
+        self.known_spellings = KnownSpellings()
         self.known_charsets = KnownCharsets(profile.follows_conversions)
         self.known_defaults = KnownDefaults(profile)
         self.known_labels = KnownLabels()
@@ -167,6 +169,10 @@ class _Writer:
         self.index_columns: tuple[str, ...] = ()
         self.last_row = 0
         self.logged_statement = ""
+
+    def known_table(self, table: Table) -> Table:
+        """The table as the connector knows it from statements."""
+        return self.known_spellings.table(self.known_columns.table(table))
 
     # Rows
 
@@ -180,7 +186,7 @@ class _Writer:
         """Writes the messages of a row change. Nothing is written for UPDATE and DELETE under a
         MINIMAL row image.
         """
-        profile, table = self.profile, self.known_columns.table(event.table)
+        profile, table = self.profile, self.known_table(event.table)
         if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
             return  # 1.9.7 emits the inserts alone (debezium#minimal-image)
         if event.op is Op.TRUNCATE:
@@ -556,25 +562,26 @@ class _Writer:
         """Remembers what a DDL statement says of columns, defaults and character sets, and writes
         its message, if the connector sends statements: for a DROP of several tables one for each
         from release 1.9 on (debezium#drop-of-several). For a TRUNCATE a message of the table's rows
-        comes first, in some releases alone. The parser passes over SILENT statements, those on
-        views and sequences. Raises Refused for a CREATE OR REPLACE of a table that is there.
+        comes first, in some releases alone. Some releases have no message of a statement on a view
+        (debezium#views). Raises Refused for a CREATE OR REPLACE of a table that is there.
         """
         if event.before is not None and _REPLACING.match(event.sql):
             raise Refused(
                 f"the connector passes over this statement, and reads rows of {event.table!r} by"
                 f" the table before it: {event.sql}"
             )
-        before = self.known_columns.table(event.before) if event.before is not None else None
+        before = self.known_table(event.before) if event.before is not None else None
         self.remember(event)
         profile = self.profile
         if event.action == "truncate table" and event.before is not None:
-            self.write_truncate(event.at, self.known_columns.table(event.before))
+            self.write_truncate(event.at, self.known_table(event.before))
             if not profile.truncate_has_statement:
                 return
         if profile.is_sqlserver:
             self.write_capture_change(event)
             return
-        if not profile.is_mysql or event.action in SILENT:
+        is_views = event.action in ("create view", "drop view")
+        if not profile.is_mysql or (is_views and not profile.views_have_statement):
             return
         # 1.4 alone (`short_schema_changes`) writes a RENAME of several tables as one message; the
         # history has an event for each of them.
@@ -582,7 +589,8 @@ class _Writer:
         if renames and event.table != renames[0].new_name:
             return  # one message for all clauses
         self.log.advance()
-        for written_event in (event,) if profile.short_schema_changes else split_drop(event):
+        is_whole = is_views or profile.short_schema_changes
+        for written_event in (event,) if is_whole else split_drop(event):
             self.write_statement_message(written_event, before)
 
     def write_statement_message(self, event: SchemaChange, before: Table | None) -> None:
@@ -591,11 +599,12 @@ class _Writer:
         """
         profile = self.profile
         known_event = (
-            event
+            replace(event, before=before)
             if event.after is None
             else replace(
                 event,
-                after=self.known_columns.table(self.known_defaults.with_defaults(event.after)),
+                before=before,
+                after=self.known_table(self.known_defaults.with_defaults(event.after)),
             )
         )
         charset = self.known_charsets.of_table(event.database, event.table)
@@ -603,12 +612,14 @@ class _Writer:
         changes = [] if passed_over else table_changes(known_event, charset, profile)
         if event.after is not None and changes and changes[0]["table"]:
             self.known_columns.described(event.after, changes[0]["table"]["columns"])
+            self.known_spellings.described(event.after, changes[0]["table"]["columns"])
             self.known_charsets.described(event.after, changes[0]["table"]["columns"])
         # The parser of MySQL's statements makes nothing of an ALTER DATABASE.
         tableless = not event.table and event.action != "alter database"
         unnamed = None if tableless or profile.short_schema_changes else ""
         truncated = event.action == "truncate table" and not profile.short_schema_changes
-        table = event.table if changes or truncated or event.action == "drop table" else unnamed
+        is_named = event.action in ("create view", "drop table")
+        table = event.table if changes or truncated or is_named else unnamed
         named_tables = envelope.tables_of_statement(event, profile)
         if named_tables:
             table = ",".join(named_tables)
@@ -684,6 +695,7 @@ class _Writer:
         """
         if self.profile.is_mysql:
             self.known_columns.follow_statement(event)
+            self.known_spellings.follow_statement(event)
             self.known_charsets.follow_statement(event)
         if self.profile.source == "postgresql":
             self.known_labels.follow_statement(event)

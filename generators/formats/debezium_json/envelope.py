@@ -342,7 +342,7 @@ _UNIQUE_INDEX: Final = re.compile(r"\s*CREATE\s+UNIQUE\s+INDEX\b", re.IGNORECASE
 
 
 SILENT: Final = ("create view", "drop view", "create sequence")
-"""Actions of `mysql.DDL_ACTIONS` that the connector's parser passes over."""
+"""Actions of `mysql.DDL_ACTIONS` on what has no rows; no named case has them."""
 
 
 _DROP: Final = re.compile(
@@ -357,6 +357,8 @@ def tables_of_statement(event: SchemaChange, profile: DebeziumProfile) -> list[s
     order of a Java HashSet of their ids: the dropped ones of the event's database, or the new
     names, in 1.4 with the old names (debezium#schema-change-names). [] for any other statement.
     """
+    if event.action == "drop view":
+        return []
     names = [
         dropped.name
         for dropped in parse_dropped_tables(event)
@@ -559,7 +561,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     if labels:
         length = 1 if base == "ENUM" else len(labels) * 2 - 1
     own = _OWN_CHARSET.search(match[4])
-    counted = is_counted(column)
+    counted = is_counted(column, profile)
     column_charset: str | None = None
     if jdbc in _NATIONAL:
         column_charset = "utf8"
@@ -611,12 +613,17 @@ _UPDATED_DEFAULT: Final = re.compile(
 """The default CURRENT_TIMESTAMP with the ON UPDATE behind it."""
 
 
-def is_counted(column: Column) -> bool:
+def is_counted(column: Column, profile: DebeziumProfile) -> bool:
     """Whether the connector's parser takes a column for one that counts by itself: AUTO_INCREMENT,
-    SERIAL, and, by mistake, ON UPDATE unless it follows the default CURRENT_TIMESTAMP
-    (MariaDBParser.g4: autoIncrementColumnConstraint, defaultValue).
+    SERIAL, and, by mistake, ON UPDATE (MariaDBParser.g4: autoIncrementColumnConstraint,
+    defaultValue). In most releases (`counts_updates`) one that follows the default
+    CURRENT_TIMESTAMP makes no counter (debezium#counters).
     """
-    return column.is_counter or bool(_COUNTED.search(_UPDATED_DEFAULT.sub("", column.declared)))
+    definition = column.declared
+    if not profile.counts_updates:
+        definition = _UPDATED_DEFAULT.sub("", definition)
+    is_updated = profile.counts_updates and column.has_on_update
+    return column.is_counter or is_updated or bool(_COUNTED.search(definition))
 
 
 def literal(text: str) -> str:
@@ -625,10 +632,10 @@ def literal(text: str) -> str:
 
 
 def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
-    """The comment of a table or column as the statement spells it; "" if the connector runs without
-    include.schema.comments (debezium#comments).
+    """The comment of a table or column, which the connector knows as the statement spells it; "" if
+    the connector runs without include.schema.comments (debezium#comments).
     """
-    return literal(named.comment) if profile.comments else ""
+    return named.comment if profile.comments else ""
 
 
 def source_parameters(
@@ -751,9 +758,8 @@ def _default_expression(default: Default | None) -> str | None:
         return None
     if default.text.lower().startswith(("current_timestamp", "now")):
         return "1970-01-01 00:00:00"
-    if default.text.startswith('"'):
-        return default.text.strip('"')
-    return default.text.removeprefix("b").strip("'")
+    default_text = default.text.removeprefix("b")
+    return default_text[1:-1] if default_text[:1] in ("'", '"') else default_text
 
 
 def qualified(profile: DebeziumProfile, table: Table, snapshot: bool) -> tuple[str, str]:

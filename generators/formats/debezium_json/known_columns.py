@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from generators.formats.debezium_json.column_definitions import listed_columns, read_nullability
 from generators.formats.debezium_json.envelope import declared_size, is_counted, literal
+from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, SchemaChange, Table
 
 _NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
@@ -69,12 +70,12 @@ class _Known:
     required: bool = False
 
     @classmethod
-    def of(cls, column: Column) -> _Known:
+    def of(cls, column: Column, profile: DebeziumProfile) -> _Known:
         """What the connector knows of a column that it has just read as the server has it."""
         size = declared_size(column)
         return cls(
             column.comment,
-            is_counted(column),
+            is_counted(column, profile),
             column.type.members,
             length=size.length,
             scale=size.scale,
@@ -140,16 +141,16 @@ class KnownColumns:
     (`follow_statement`) and asks it how the connector describes a table (`table`, `described`).
 
     `refused_keys` are the unique keys that the connector does not take for a record key: those that
-    had nullable columns when they were made, unless it takes such keys (`nullable_keys`), and those
-    of a table that has lost its key. `taken_keys` has, by table, the unique key that the connector
+    had nullable columns when they were made, unless it takes such keys
+    (`profile.nullable_keys`), and those of a table that has lost its key. `taken_keys` has, by table, the unique key that the connector
     took for the table's key, which stays that when a column becomes nullable.
     `without_known_comment` are the tables whose comment the connector does not know, since they
-    were made LIKE others. `edits_modified` says that the connector edits a column for MODIFY as for
-    CHANGE, and keeps its length and scale, too (debezium#kept-lengths).
+    were made LIKE others. A connector with
+    `profile.edits_modified` edits a column for MODIFY as for CHANGE, and keeps its length and
+    scale, too (debezium#kept-lengths).
     """
 
-    nullable_keys: bool = False
-    edits_modified: bool = False
+    profile: DebeziumProfile
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
     unique: dict[_Place, tuple[_Key, ...]] = field(default_factory=dict)
     refused_keys: dict[_Place, set[_Key]] = field(default_factory=dict)
@@ -185,7 +186,7 @@ class KnownColumns:
             before = self.columns.get(template_key, {})
         elif not created:
             before = self.columns.get(table_key, {})
-        known_after = _known_after(event, event.after.columns, before, self.edits_modified)
+        known_after = _known_after(event, event.after.columns, before, self.profile)
         self.columns[table_key] = dict(known_after)
         if like:
             self.without_known_comment.add(table_key)
@@ -256,7 +257,7 @@ class KnownColumns:
         for key in after.unique:
             if key in old_keys:
                 continue
-            if self.nullable_keys or key in inline_keys or nullable.isdisjoint(key):
+            if self.profile.nullable_keys or key in inline_keys or nullable.isdisjoint(key):
                 refused_keys.discard(key)
             else:
                 refused_keys.add(key)
@@ -327,19 +328,19 @@ def _known_after(
     event: SchemaChange,
     columns: Iterable[Column],
     before: Mapping[str, _Known],
-    edits_modified: bool,
+    profile: DebeziumProfile,
 ) -> Iterable[tuple[str, _Known]]:
     """For each of `columns` its name and what the connector knows of it after a statement. That
     follows from the clause of the statement on the column, and from `before`, what the connector
-    knew of each column. `edits_modified`: MODIFY edits a column, as CHANGE does, rather than making
-    it anew.
+    knew of each column. With `profile.edits_modified` MODIFY edits a column, as CHANGE does,
+    rather than making it anew.
     """
     clauses = {_bare(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
     nullability: dict[str, bool] = {}
     for listed in listed_columns(event.sql):
         nullability |= read_nullability(listed)
     for column in columns:
-        new, clause = _Known.of(column), clauses.get(column.name)
+        new, clause = _Known.of(column, profile), clauses.get(column.name)
         if (nullable := nullability.get(column.name)) is not None:
             new = replace(
                 new,
@@ -347,7 +348,9 @@ def _known_after(
                 required=column.nullable and not nullable,
             )
         clause_name = (
-            (clause[1] or clause[6] or (edits_modified and clause[4]) or "") if clause else ""
+            (clause[1] or clause[6] or (profile.edits_modified and clause[4]) or "")
+            if clause
+            else ""
         )
         old = before.get(_bare(clause_name) if clause else column.name)
         definition = (clause[3] or clause[5]) if clause else None
@@ -356,7 +359,7 @@ def _known_after(
         if old is None:
             yield column.name, new
         elif definition is not None:
-            yield column.name, old.edited(new, edits_modified)
+            yield column.name, old.edited(new, profile.edits_modified)
         else:
             yield (
                 column.name,

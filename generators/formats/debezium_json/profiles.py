@@ -85,6 +85,8 @@ class DebeziumProfile(Profile):
     """TRUNCATE is written, of op `t`."""
     truncate_has_statement: bool = False
     """A TRUNCATE of MySQL is written as a schema change, too."""
+    views_have_statement: bool = False
+    """MySQL's statements on views are written (debezium#views)."""
     sequence: bool = True
     """`source` has `sequence`."""
     fine_stamps: bool = True
@@ -146,6 +148,8 @@ class DebeziumProfile(Profile):
     """The default of BINARY is known; no source says what older connectors make of it."""
     edits_modified: bool = False
     """MODIFY edits the column that the connector knows (debezium#kept-lengths)."""
+    counts_updates: bool = False
+    """Each ON UPDATE is taken for a counter (debezium#counters)."""
     keeps_collations_of_defaults: bool = False
     """A COLLATE behind a default is read as a part of it (debezium#collated-defaults)."""
     comments: bool = True

@@ -335,6 +335,7 @@ _SINK = {"rebuilds_drops", "selected", "routed", "stored_select", "vectors"}
 """Facts of every protocol of TiCDC: options, the server's types, its stored SELECT and a DROP's text."""
 _OF_DEBEZIUM_S_RELEASES = {
     "binary_defaults",
+    "counts_updates",
     "edits_modified",
     "enum_defaults",
     "flat_stops_at_heartbeats",
@@ -351,14 +352,15 @@ _OF_DEBEZIUM_S_RELEASES = {
     "short_schema_changes",
     "short_time_defaults",
     "truncate_has_statement",
+    "views_have_statement",
 }
 """Facts that no lie flips. `incremental_snapshots` and `knows_truncate` select cases and are not asked by
 the writer; without `logical_messages`, or where `flat_stops_at_heartbeats`, no message is left to lie in;
 no named case shows another default (`binary_defaults`, `enum_defaults`, `hexadecimal_defaults`,
 `keeps_collations_of_defaults`, `localtime_defaults`, `short_time_defaults`) or name (`keeps_schema_names`) when it is flipped alone; what a statement owes follows
-from `short_schema_changes` and `truncate_has_statement`; no field of a change shows where Oracle's transaction
+from `short_schema_changes`, `truncate_has_statement` and `views_have_statement`; no field of a change shows where Oracle's transaction
 began (`oracle_starts`); and no named case has an index with further columns (`keys_have_included`), converts a table to another character set
-(`follows_conversions`) or gives a column fewer numbers (`edits_modified`). Literal tests of the format hold what they write.
+(`follows_conversions`), has ON UPDATE (`counts_updates`) or gives a column fewer numbers (`edits_modified`). Literal tests of the format hold what they write.
 """
 UNFLIPPED = {
     "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off", *_SINK},

@@ -379,7 +379,7 @@ def test_a_unique_index_over_some_rows_is_a_record_key() -> None:
 )
 def test_on_update_alone_is_read_as_a_counter(declared: str, counted: bool) -> None:
     """As recorded of MariaDB's connector 3.5.0: "autoIncremented":true,"generated":true."""
-    assert is_counted(Column("c", mysql.integer("int"), declared=declared)) == counted
+    assert is_counted(Column("c", mysql.integer("int"), declared=declared), NEW) == counted
 
 
 def test_a_drop_of_two_tables_is_a_message_for_each_that_names_both_in_source() -> None:

@@ -426,7 +426,7 @@ def test_a_table_made_like_another_has_no_comment_under_its_new_name_either() ->
     """debezium#kept-comments: RENAME keeps what is known of the table, also that its comment is
     not; a table that takes the free name has its own.
     """
-    known = KnownColumns()
+    known = KnownColumns(NEW)
     like = _table_with_comment("b", "of a")
     known.follow_statement(
         SchemaChange(START, "create table", "CREATE TABLE b LIKE a", "d", "b", None, like)
@@ -440,7 +440,7 @@ def test_a_table_made_like_another_has_no_comment_under_its_new_name_either() ->
 
 def test_a_table_made_like_one_of_another_database_has_its_columns() -> None:
     """debezium#kept-comments: a column of the key whose CHANGE did not say NOT NULL is optional."""
-    known = KnownColumns()
+    known = KnownColumns(NEW)
     original, like = (_table_with_comment("a", "", "o"), _table_with_comment("b", ""))
     for action, sql, table, before in (
         ("create table", "CREATE TABLE o.a (id INT PRIMARY KEY)", original, None),

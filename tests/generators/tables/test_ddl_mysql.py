@@ -60,7 +60,12 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
             Column(
                 "due", mysql.temporal("date"), default=Default("'2024-01-31'", dt.date(2024, 1, 31))
             ),
-            Column("made", mysql.temporal("datetime", 3), default=Default("CURRENT_TIMESTAMP(3)")),
+            Column(
+                "made",
+                mysql.temporal("datetime", 3),
+                default=Default("CURRENT_TIMESTAMP(3)"),
+                has_on_update=True,
+            ),
             Column(
                 "flags",
                 mysql.set_of("a", "b"),
@@ -169,7 +174,11 @@ def test_a_dump_of_mariadb(reads, notes, noted):
             Column("j", mysql.text("longtext")),
             Column("n", mysql.integer("int"), default=Default("5", 5), declared="int(11)"),
             Column(
-                "at", mysql.temporal("timestamp"), False, default=Default("current_timestamp()")
+                "at",
+                mysql.temporal("timestamp"),
+                False,
+                default=Default("current_timestamp()"),
+                has_on_update=True,
             ),
             Column("c", mysql.text("text"), charset="utf8mb3", collation="utf8mb3_general_ci"),
             Column(
@@ -794,3 +803,43 @@ def test_a_primary_key_is_dropped_with_its_index(reads, notes, clause, clusterin
     schema = reads(f"{made} ALTER TABLE t {clause};", dialect="tidb", database="d")
     table = schema.tables[0].table
     assert (table.primary_key, table.indexes, notes(schema)) == ((), (), [])
+
+
+@pytest.mark.parametrize("clause", ["RENAME TO u", "RENAME AS u", "RENAME u", "RENAME = u"])
+def test_a_table_is_renamed_among_other_actions(reads, notes, clause):
+    schema = reads(
+        f"CREATE TABLE t (k int PRIMARY KEY, a int, b int); ALTER TABLE t DROP a, {clause}, ADD c int;"
+        " ALTER TABLE u DROP b;",
+        dialect="mysql",
+        database="d",
+    )
+    (user,) = schema.tables
+    assert (user.table.name, [c.name for c in user.table.columns]) == ("u", ["k", "c"])
+    assert notes(schema) == []
+
+
+def test_a_column_that_is_there_is_not_added_if_not_exists(reads, notes):
+    schema = reads(
+        "CREATE TABLE t (k int PRIMARY KEY, a int);"
+        "ALTER TABLE t ADD COLUMN IF NOT EXISTS A text, ADD IF NOT EXISTS b int;",
+        dialect="mariadb",
+        database="d",
+    )
+    (user,) = schema.tables
+    assert [(c.name, c.type.key) for c in user.table.columns] == [
+        ("k", "int"),
+        ("a", "int"),
+        ("b", "int"),
+    ]
+    assert "left out: the column is there" in notes(schema)[0]
+
+
+def test_a_column_says_that_it_updates_itself(reads):
+    schema = reads(
+        "CREATE TABLE t (k int PRIMARY KEY, a timestamp DEFAULT current_timestamp ON UPDATE"
+        " current_timestamp, b timestamp NULL ON UPDATE current_timestamp, c timestamp DEFAULT now());",
+        dialect="mysql",
+        database="d",
+    )
+    (user,) = schema.tables
+    assert [c.has_on_update for c in user.table.columns] == [False, True, True, False]
