@@ -214,6 +214,7 @@ FORMATS: tuple[str, ...] = (
     "ticdc-open-protocol",
     "debezium-avro",
     "ticdc-avro",
+    "ticdc-debezium-avro",
     "aws-dms-json",
     "alibaba-canal-protobuf",
     "debezium-mongodb-json",

@@ -57,9 +57,11 @@ class Sample:
 
 def plain(fmt: Format[Any]) -> Any:
     """The profile of a format in which its samples are written: the last one without options, and
-    of TiCDC not one of the new architecture.
+    of TiCDC not one of the new architecture where there is another.
     """
-    return [p for p in fmt.profiles if not p.options and not p.release.startswith("new-")][-1]
+    plain_profiles = [p for p in fmt.profiles if not p.options]
+    classic_profiles = [p for p in plain_profiles if not p.release.startswith("new-")]
+    return (classic_profiles or plain_profiles)[-1]
 
 
 def samples(fmt: Format[Any]) -> Iterator[Sample]:

@@ -48,13 +48,15 @@ heartbeat, with 3.5.0.Final:
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import Final, NamedTuple
 
 from generators.families import confluent
 from generators.families.connect import Schema, schema_text
+from generators.families.debezium.values import CellWriter
 from generators.formats import debezium_json as connectors
 from generators.formats.debezium_json.losses import wire_of
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
@@ -65,6 +67,7 @@ from generators.model import (
     Json,
     Layout,
     Scenario,
+    SourceType,
     Value,
     Written,
 )
@@ -168,19 +171,30 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
     """The faults of cells (what a column's type cannot hold) of the profile, as Avro: those of
     Debezium's JSON as far as Avro's types can hold them, and those of `_FAR`.
     """
-    columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
+    return faults_in_avro(
+        connectors.FORMAT.cell_faults(profile), partial(wire_of, profile), profile.source
+    )
+
+
+def faults_in_avro(
+    faults_in_json: Iterable[CellFault], write_cell: CellWriter, source_name: str
+) -> tuple[CellFault, ...]:
+    """The faults of cells of Debezium's JSON as Avro, as far as Avro's types can hold them, and
+    those of `_FAR`. `write_cell` gives the cell of a column of a type with a value.
+    """
+    columns = {f"c_{slug(name)}": type for name, type in source(source_name).types.items()}
     of_json = [
         _UnfitCell(f.name, f.column, f.value, str(f.spoiled_form).partition(":")[2], f.kept_value)
-        for f in connectors.FORMAT.cell_faults(profile)
+        for f in faults_in_json
     ]
     far = (
-        _UnfitCell(f.name, f"c_{slug(f.columns[profile.source])}", f.value, f.unfit_json)
+        _UnfitCell(f.name, f"c_{slug(f.columns[source_name])}", f.value, f.unfit_json)
         for f in _FAR
-        if profile.source in f.columns
+        if source_name in f.columns
     )
     faults = []
     for name, column, value, unfit_json, kept_value in (*of_json, *far):
-        cell = wire_of(profile, columns[column], value) if column in columns else None
+        cell = write_cell(columns[column], value) if column in columns else None
         if (
             cell is None
             or name in _FITTING
@@ -194,15 +208,15 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
                     name,
                     column,
                     value,
-                    _datum(cell.schema, cell.json),
-                    _datum(cell.schema, unfit_json),
+                    datum_of_json(cell.schema, cell.json),
+                    datum_of_json(cell.schema, unfit_json),
                     kept_value,
                 )
             )
     return tuple(faults)
 
 
-def _datum(schema: Schema, text: str) -> bytes:
+def datum_of_json(schema: Schema, text: str) -> bytes:
     """The Avro datum of a nullable column's value, which is given as JSON: the index of the union's
     branch that is not null (SOME), then the value.
     """
@@ -256,15 +270,31 @@ def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFau
     each way of not fitting it. `fits` are the combinations that are left out, since a decoder may
     read them.
     """
+    return unfit_in_avro(partial(wire_of, profile), profile.source, supports, fits)
+
+
+def unfit_in_avro(
+    write_cell: CellWriter,
+    source_name: str,
+    supported: Callable[[SourceType], bool],
+    fits: Mapping[str, str],
+) -> Iterator[CellFault]:
+    """The faults of `unfit` in a format with Debezium's types, whose cells `write_cell` writes.
+    `supported` says whether the format has columns of a type.
+    """
 
     def encode_value(column: str, value: Value) -> bytes | None:
         """The Avro datum of a value in a column, if Avro has the column as a string or bytes; else
         None.
         """
-        cell = wire_of(profile, every_type(supports, profile.source).column(column).type, value)
-        return _datum(cell.schema, cell.json) if cell.schema.type in ("string", "bytes") else None
+        cell = write_cell(every_type(supported, source_name).column(column).type, value)
+        return (
+            datum_of_json(cell.schema, cell.json)
+            if cell.schema.type in ("string", "bytes")
+            else None
+        )
 
-    return confluent.unfit_cells(profile.source, fits, encode_value)
+    return confluent.unfit_cells(source_name, fits, encode_value)
 
 
 FORMAT: Final = Format(

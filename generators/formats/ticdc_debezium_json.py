@@ -170,9 +170,9 @@ def modes(*, adjusts_years: bool) -> Modes:
     )
 
 
-_OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
+OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 """The member `op` by the operation."""
-_ACTIONS: Final[Mapping[str, str]] = {
+ACTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("create database", "create table", "create tables", "create view"), "CREATE"),
     **dict.fromkeys(
         ("drop database", "drop table", "drop index", "drop view", "truncate table"), "DROP"
@@ -267,30 +267,49 @@ def _partly(date: ZeroDate) -> bool:
     return bool(date.year or date.month or date.day)
 
 
+def default_for_null(column: Column, default: Value, *, classic: bool) -> Value:
+    """The value that TiCDC writes for a NULL in a column with a default
+    (ticdc-debezium#default-for-null). `default` is the default's value, None if it is an
+    expression; `classic` says that the architecture is the classic one. Raises Stopped for a
+    default at which the encoder stops.
+    """
+    kind = column.type.logical
+    if default is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
+        return 0 if kind is Logical.DATETIME else None
+    if isinstance(default, ZeroDate):
+        if kind is Logical.DATE and not classic:
+            raise sink.Stopped
+        return None if kind is Logical.TIMESTAMP else default
+    if not classic and (
+        kind is Logical.TIME
+        or (kind is Logical.INT and isinstance(default, int) and default >= 1 << 63)
+    ):
+        return 0
+    return default
+
+
+def mark_default(cell: DebeziumCell) -> DebeziumCell:
+    """The cell of a default that stands in place of NULL, marked as such for the rules."""
+    reason = "a column's default stands in place of NULL: the two cannot be told apart"
+    return replace(cell, cell=replace(cell.cell, cls="default", reason=reason))
+
+
 def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> DebeziumCell:
     """The cell of a NULL in a column with a default, in place of which TiCDC writes the default
     (ticdc-debezium#default-for-null). `default` is the default's value, None if it is an
     expression; `years` and `classic` are those of `cell`.
     """
-    kind = column.type.logical
-    if default is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
-        default = 0 if kind is Logical.DATETIME else None
-    elif isinstance(default, ZeroDate):
-        if kind is Logical.DATE and not classic:
-            raise sink.Stopped
-        classic |= _partly(default)  # a default is a text, which both architectures parse
-        default = None if kind is Logical.TIMESTAMP else default
-    elif not classic and (
-        kind is Logical.TIME
-        or (kind is Logical.INT and isinstance(default, int) and default >= 1 << 63)
-    ):
-        default = 0
-    default_cell = cell(
-        replace(column, default=None), default, fills_nulls=True, years=years, classic=classic
-    )
-    reason = "a column's default stands in place of NULL: the two cannot be told apart"
-    default_cell = replace(
-        default_cell, cell=replace(default_cell.cell, cls="default", reason=reason)
+    kind, default = column.type.logical, default_for_null(column, default, classic=classic)
+    # A default is a text, which both architectures parse.
+    is_partly_zero = isinstance(default, ZeroDate) and _partly(default)
+    default_cell = mark_default(
+        cell(
+            replace(column, default=None),
+            default,
+            fills_nulls=True,
+            years=years,
+            classic=classic or is_partly_zero,
+        )
     )
     if default is None or not classic or kind not in (Logical.BINARY, Logical.YEAR):
         return default_cell
@@ -332,7 +351,7 @@ def _messages(
                     event, op, before, after, profile, ms, hidden_columns.columns(event.table)
                 )
                 yield replace(message, partitions=(partition,))
-        case SchemaChange() if profile.statements and event.action in _ACTIONS:
+        case SchemaChange() if profile.statements and event.action in ACTIONS:
             yield replace(_statement(event, profile, ms), partitions=range(layout.partitions))
         case Watermark() if profile.statements and profile.extension:
             yield replace(_watermark(event, profile, ms), partitions=range(layout.partitions))
@@ -429,15 +448,18 @@ of most schemas.
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
     """A column's name and its schema in a struct, with its default if the profile fills NULLs with
-    it and, with TiDB's extension, its type as `doc`, which says `unsigned` of no DECIMAL, BIT or
-    YEAR.
+    it and, with TiDB's extension, its type as `doc`.
     """
     kind, shape = column.type, schema(column.type, column.nullable)
     if profile.fills_nulls:
         shape = replace(shape, default=_default(column))
-    unsigned = kind.unsigned and kind.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
-    tidb = f"{kind.name}{' unsigned' if unsigned else ''}" if profile.extension else ""
-    return column.name, replace(shape, doc=tidb) if tidb else shape
+    return column.name, replace(shape, doc=tidb_type(kind)) if profile.extension else shape
+
+
+def tidb_type(type: SourceType) -> str:
+    """The `tidb_type` of a column's schema, which says `unsigned` of no DECIMAL, BIT or YEAR."""
+    unsigned = type.unsigned and type.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
+    return f"{type.name}{' unsigned' if unsigned else ''}"
 
 
 def _default(column: Column) -> str:
@@ -504,7 +526,7 @@ def _schema_name(profile: TicdcDebeziumProfile, *parts: str) -> str:
     )
 
 
-def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
+def source_block(event: Event, database: str, table: str) -> Mapping[str, Any]:
     """The block `source` of a message: the database, the table and the commit time; what a binlog
     would tell is empty or 0.
     """
@@ -563,7 +585,7 @@ def _row_message(
         side: source_row and {name: Raw(wire.json) for name, wire in source_row.items()}
         for side, source_row in sides.items()
     }
-    source = _source(event, table.database, table.name)
+    source = source_block(event, table.database, table.name)
     # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns);
     # a hidden one is virtual.
     virtual = [c for c in table.columns if c.generated == "virtual"]
@@ -577,7 +599,7 @@ def _row_message(
     shape = Schema(
         "struct", True, f"{name}.Value", fields=tuple(_column(c, profile) for c in listed)
     )
-    payload = {"source": source, "ts_ms": ms, "transaction": None, "op": _OPS[op], **images}
+    payload = {"source": source, "ts_ms": ms, "transaction": None, "op": OPS[op], **images}
     value = _part(profile, payload, envelope_schema(_OWN, name, shape))
     keys = [c for c in table.columns if c.name in table.handle_key]
     image = images["before" if op is Op.DELETE else "after"] or {}
@@ -612,13 +634,8 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> W
     it.
     """
     sql = sink.statement(event, profile)
-    changed: list[dict[str, Any]] = []
-    if event.table and event.action != "truncate table":
-        name = ".".join(f'"{part}"' for part in (event.database, event.table))
-        renamed = f'"{event.database}"."{event.old_name}",{name}' if event.old_name else name
-        shape = None if event.action == "drop table" else _shape(event.after)
-        changed.append({"type": _ACTIONS[event.action], "id": renamed, "table": shape})
-    source = _source(event, event.database, event.table)
+    changed = table_changes(event)
+    source = source_block(event, event.database, event.table)
     payload = {
         "source": source,
         "ts_ms": ms,
@@ -630,23 +647,42 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> W
     key_schema, value_schema = schema_change_schemas(_OWN)
     key = _part(profile, {"databaseName": event.database}, key_schema)
     value = _part(profile, payload, replace(value_schema, fields=value_schema.fields[:-1]))
-    described = [change["table"] for change in changed if change["table"]]
     change = sink.committed(
         Kind.DDL,
         event.at,
         event.database,
         event.table,
         sql=sql,
-        other_keys=tuple(tuple(table[_KEY_COLUMNS]) for table in described),
+        other_keys=keys_of_changes(changed),
     )
     return WireMessage(value, (change,), key)
+
+
+def table_changes(event: SchemaChange) -> list[dict[str, Any]]:
+    """The list `tableChanges` of a statement: the kind, the name and the description of the table
+    that it changed; empty for one on a database, and for TRUNCATE (ticdc-debezium#ddl-kinds).
+    """
+    changed: list[dict[str, Any]] = []
+    if event.table and event.action != "truncate table":
+        name = ".".join(f'"{part}"' for part in (event.database, event.table))
+        renamed = f'"{event.database}"."{event.old_name}",{name}' if event.old_name else name
+        shape = None if event.action == "drop table" else describe_table(event.after)
+        changed.append({"type": ACTIONS[event.action], "id": renamed, "table": shape})
+    return changed
+
+
+def keys_of_changes(changed: list[dict[str, Any]]) -> tuple[tuple[str, ...], ...]:
+    """The columns of the keys that a list `tableChanges` names, a tuple for each table described
+    there.
+    """
+    return tuple(tuple(change["table"][_KEY_COLUMNS]) for change in changed if change["table"])
 
 
 _KEY_COLUMNS: Final = "primaryKeyColumnNames"
 """The member of a table's description in `tableChanges` that names the key's columns."""
 
 
-def _shape(table: Table | None) -> dict[str, Any]:
+def describe_table(table: Table | None) -> dict[str, Any]:
     """The description of a table in `tableChanges`: its columns and its key, both empty for
     None.
     """
@@ -666,7 +702,7 @@ def _shape(table: Table | None) -> dict[str, Any]:
 
 def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> WireMessage:
     """The message of a watermark, which names no table and whose payload has no row."""
-    payload = {"source": _source(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
+    payload = {"source": source_block(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
     full_schema = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
     shape = replace(full_schema, fields=full_schema.fields[2:])  # without before and after
     key = _part(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
@@ -678,13 +714,21 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     """The format's own cases: statements, watermarks, keys, defaults, virtual columns, two-digit
     years, zero dates.
     """
-    cases = Cases(database)
     if profile.statements:
-        yield from statements(database, profile, _ACTIONS)
+        yield from statements(database, profile, ACTIONS)
     if profile.extension:
         yield watermark(429918007904436226)
     yield from key_updates(database)
     yield from selected_columns(database, profile)
+    yield from scenarios_of_values(database)
+    yield declared_types("values/declared", database, profile)
+
+
+def scenarios_of_values(database: str) -> Iterator[Scenario]:
+    """The cases of defaults for NULL, zero dates, two-digit years, and a key's column called
+    payload.
+    """
+    cases = Cases(database)
     string_, integer = mysql.text("varchar", 64), mysql.integer("int")
     columns = (
         ID,
@@ -698,7 +742,6 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
         updated(null_row, {"a": "x"}),
         tags=("default-for-null",),
     )
-    yield declared_types("values/declared", database, profile)
     types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
     zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
     yield cases.of(ID, *(Column(neutral(n), type, False) for n, type in types.items())).case(

@@ -97,6 +97,7 @@ WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "debezium-avro": {"3.5.0.Final": "registry"},
     "ticdc-avro": {"v8.5.7+extension": "registry"},
+    "ticdc-debezium-avro": {"new-26.3.4": "registry"},
     "huawei-cdl-debezium": {"2.0": "message"},
     "huawei-cdl-json": {"1.0": "message"},
     "ticdc-simple-avro": {"v8.5.7": "published", "v8.5.7+claim-check+snappy": "published"},

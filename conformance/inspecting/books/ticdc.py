@@ -250,3 +250,68 @@ def describe_by_avro(opened: OpenedRecord) -> TableDescription:
         for name, kind in fields(opened).items()
     }
     return TableDescription(database, table, types)
+
+
+# The Debezium protocol in Avro
+
+
+def row_columns(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
+    """The columns of a row of TiCDC's Debezium protocol in Avro, by their own names: what the
+    record of `before` in the message's schema says of each, `type` being Avro's type of a value
+    that is not NULL. {} for other messages.
+    """
+    columns_by_name = {}
+    for member in member_object(opened.members.get("schema")).get("fields", ()):
+        record = next((b for b in member["type"] if isinstance(b, dict)), {})
+        for column in record.get("fields", ()) if member["name"] == "before" else ():
+            kind = next(branch for branch in column["type"] if branch != "null")
+            columns_by_name[str(column.get("connect.field"))] = {**column, "type": kind}
+    return columns_by_name
+
+
+def avro_typed(opened: OpenedRecord) -> set[bool]:
+    """Whether columns of an Avro row name their TiDB type (`tidb_type`): {True}, {False}, or both
+    if some do; empty without columns.
+    """
+    return {"tidb_type" in column for column in row_columns(opened).values()}
+
+
+def _base_types(opened: OpenedRecord, tidb_type: str) -> set[str]:
+    """The Avro types, without logical types, in which the message writes the columns of this TiDB
+    type; empty for a message that names no TiDB types.
+    """
+    kinds = (c["type"] for c in row_columns(opened).values() if c.get("tidb_type") == tidb_type)
+    return {str(kind["type"]) if isinstance(kind, dict) else str(kind) for kind in kinds}
+
+
+def avro_decimals(opened: OpenedRecord) -> set[str]:
+    """The Avro types of an Avro row's columns that are DECIMAL as far as the schema tells: those of
+    Avro's logical type, and those whose TiDB type is named.
+    """
+    logical = {
+        "bytes"
+        for column in row_columns(opened).values()
+        if member_object(column["type"]).get("logicalType") == "decimal"
+    }
+    return logical | _base_types(opened, "decimal")
+
+
+def avro_unsigned(opened: OpenedRecord) -> set[str]:
+    """The Avro types of an Avro row's columns whose TiDB type is named as BIGINT UNSIGNED."""
+    return _base_types(opened, "bigint unsigned")
+
+
+def describe_by_debezium_avro(opened: OpenedRecord) -> TableDescription | None:
+    """The table that a row of TiCDC's Debezium protocol in Avro is of, with the columns' TiDB types
+    or, where the schema names none, their types in Connect or Avro; None for other messages.
+    """
+    if not is_row(opened):
+        return None
+    types = {}
+    for name, column in row_columns(opened).items():
+        kind = member_object(column["type"])
+        type_name = column.get("tidb_type") or kind.get("connect.name") or kind.get("type")
+        types[name] = str(type_name or column["type"])
+    return TableDescription(
+        str(source(opened).get("db")), str(source(opened).get("table")), types, key_names(opened)
+    )

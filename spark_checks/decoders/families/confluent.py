@@ -128,10 +128,13 @@ def registry() -> Registry:
     )
 
 
-def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFrame:
+def as_connect_json(
+    records: DataFrame, *, whole_keys: bool = False, source_names: bool = False
+) -> DataFrame:
     """The records with their Avro turned into Kafka Connect's JSON. A value becomes an object of
     schema and payload, a key the payload alone or, with `whole_keys`, such an object, too. A value
-    that cannot be read becomes empty bytes, a key NULL.
+    that cannot be read becomes empty bytes, a key NULL. With `source_names` a member has the name
+    that the schema's field tells in `connect.field`, as TiCDC's does, if it tells one.
     """
     schema_registry = registry()
 
@@ -139,7 +142,10 @@ def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFram
         """The Arrow batches with keys and values turned into JSON."""
         for batch in source:
             yield _convert_batch(
-                batch, schema_registry, ("key", "value") if whole_keys else ("value",)
+                batch,
+                schema_registry,
+                ("key", "value") if whole_keys else ("value",),
+                source_names=source_names,
             )
 
     return records.mapInArrow(batches, records.schema)
@@ -162,11 +168,13 @@ class Decoder(Protocol):
 @dataclass(frozen=True, slots=True)
 class Behind:
     """A decoder of Confluent's Avro: turns the messages into Connect's JSON and passes them to
-    `of`, a decoder of that. With `whole_keys` a record's key gets its schema beside its payload.
+    `of`, a decoder of that. With `whole_keys` a record's key gets its schema beside its payload;
+    with `source_names` level two has the names of `connect.field`.
     """
 
     of: Decoder
     whole_keys: bool = False
+    source_names: bool = False
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Level one: the changes of records in Confluent's Avro, read as Connect's JSON."""
@@ -179,16 +187,22 @@ class Behind:
         """Level two: typed row changes of `table` from records in Confluent's Avro, read as
         Connect's JSON.
         """
-        in_json = as_connect_json(records, whole_keys=self.whole_keys)
+        in_json = as_connect_json(
+            records, whole_keys=self.whole_keys, source_names=self.source_names
+        )
         return self.of.decode_rows(in_json, table, deployment=deployment)
 
 
 def _convert_batch(
-    batch: pa.RecordBatch, schema_registry: Registry, with_schema: Iterable[str] = ("value",)
+    batch: pa.RecordBatch,
+    schema_registry: Registry,
+    with_schema: Iterable[str] = ("value",),
+    *,
+    source_names: bool = False,
 ) -> pa.RecordBatch:
     """An Arrow batch of records with their keys and values, which are Avro, turned into Kafka
     Connect's JSON. `with_schema` names the columns (key, value) whose JSON has the schema beside
-    the payload.
+    the payload; `source_names` is that of `as_connect_json`.
     """
     shape_of_head: dict[bytes, Shape | None] = {}
 
@@ -201,7 +215,7 @@ def _convert_batch(
             return None
         head = raw[:_HEAD]
         if head not in shape_of_head:
-            shape_of_head[head] = _shape(head, schema_registry)
+            shape_of_head[head] = _shape(head, schema_registry, source_names)
         shape = shape_of_head[head]
         try:
             json_text = shape and shape.to_json(raw, name in with_schema)
@@ -222,22 +236,23 @@ def _convert_batch(
 
 _HEAD: Final = 5
 """The number of bytes before the Avro data of a message: a zero, and four of the schema's id."""
-_SHAPES: Final[dict[tuple[Registry, int], Shape]] = {}
-"""The schemas that this process has fetched, by registry and id."""
+_SHAPES: Final[dict[tuple[Registry, int, bool], Shape]] = {}
+"""The schemas that this process has fetched, by registry, id, and whether members have the names of
+`connect.field`.
+"""
 
 
-def _shape(head: bytes, schema_registry: Registry) -> Shape | None:
+def _shape(head: bytes, schema_registry: Registry, source_names: bool) -> Shape | None:
     """The compiled schema that a message's first five bytes name; None for other bytes, and for an
     id that the registry does not know.
     """
     number = int.from_bytes(head[1:], signed=True)
     if len(head) < _HEAD or head[0] or number < 0:
         return None
-    if (schema_registry, number) not in _SHAPES and (
-        schema := schema_registry.schema(number)
-    ) is not None:
-        _SHAPES[schema_registry, number] = Shape(schema)
-    return _SHAPES.get((schema_registry, number))
+    place = (schema_registry, number, source_names)
+    if place not in _SHAPES and (schema := schema_registry.schema(number)) is not None:
+        _SHAPES[place] = Shape(schema, source_names)
+    return _SHAPES.get(place)
 
 
 Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
@@ -254,9 +269,12 @@ class _Compiled(NamedTuple):
 
 
 class Shape:
-    """An Avro schema, compiled to functions that read its data as JSON."""
+    """An Avro schema, compiled to functions that read its data as JSON. With `source_names` a
+    member of a record has the name that its field tells in `connect.field`, if it tells one.
+    """
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: Any, source_names: bool = False) -> None:
+        self._source_names = source_names
         self._named: dict[str, _Compiled] = {}
         self._read, spec = self._compile(schema, "")
         self._schema = json.dumps(spec)
@@ -291,8 +309,9 @@ class Shape:
                 field_specs = []
                 for field in schema["fields"]:
                     read, spec = self._compile(field["type"], namespace)
-                    readers.append((field["name"], read))
-                    field_specs.append({**spec, "field": field["name"]})
+                    source_name = field.get("connect.field") if self._source_names else None
+                    readers.append((source_name or field["name"], read))
+                    field_specs.append({**spec, "field": source_name or field["name"]})
                 record_spec = {
                     "type": "struct",
                     "fields": field_specs,

@@ -519,7 +519,7 @@ def problems(document, **facts):
                 "ts_ms": {"long": 1},
             },
             PRINTED_AVRO,
-            ("debezium-avro", "debezium-mongodb-avro"),
+            ("debezium-avro", "debezium-mongodb-avro", "ticdc-debezium-avro"),
         ),
         # Flink CDC's Kafka sink and TiCDC's checksums: no known formats, but near to some.
         (

@@ -125,7 +125,8 @@ CANNOT = {
         ),
     },
     "names with odd characters": dict.fromkeys(
-        ("debezium-avro", "ticdc-avro"), "a name of Avro has letters, digits and _ alone"
+        ("debezium-avro", "ticdc-avro", "ticdc-debezium-avro"),
+        "a name of Avro has letters, digits and _ alone",
     ),
     "a zone of no whole hours": {
         **dict.fromkeys(

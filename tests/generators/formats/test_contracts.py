@@ -25,6 +25,19 @@ from generators.wire_format import FORMATS, get
 
 # Cases
 
+_KEYLESS = (
+    *("key-update/nullable-unique", "shape/duplicate-after-rows", "shape/keyless"),
+    *("shape/all-null-keyless", "shape/equal-rows", "rows/keyless/repeated"),
+    *(f"rows/keyless/multi-row-{op}" for op in ("insert", "update", "delete")),
+    *(
+        f"rows/keyless/{name}"
+        for name in ("all-null", "awkward-texts", "equal-rows", "same-name-elsewhere")
+    ),
+)
+"""Scenarios of tables without a key, of which some writers publish nothing."""
+KEYED = ("ticdc-avro", "ticdc-debezium-avro")
+"""Formats whose tables have a key."""
+
 _EMPTY = {
     *(
         "enum/empty",
@@ -89,21 +102,21 @@ SILENT = {
         *_EMPTY,
     },
     "ticdc-avro": {
-        *(
-            "ddl/semicolon-in-text",
-            "ddl/semicolon-in-a-columns-comment",
-            "key-update/nullable-unique",
-            "shape/duplicate-after-rows",
-            "shape/keyless",
-        ),
-        *("shape/all-null-keyless", "shape/equal-rows", "rows/keyless/repeated"),
-        *(f"rows/keyless/multi-row-{op}" for op in ("insert", "update", "delete")),
-        *(
-            f"rows/keyless/{name}"
-            for name in ("all-null", "awkward-texts", "equal-rows", "same-name-elsewhere")
-        ),
+        *("ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"),
+        *_KEYLESS,
         *_EMPTY,
     },
+    "ticdc-debezium-avro/new-26.3.4": {
+        *("unsigned-bigint/max", "unsigned-bigint/one-over-signed-max"),
+        *(f"rows/every-type/boundaries-{number}" for number in (2, 5, 10, 13)),
+        *("ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"),
+        *_KEYLESS,
+    },
+    "ticdc-debezium-avro/new-26.3.4+decimal-string+bigint-string+without-before": {
+        *("ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"),
+        *_KEYLESS,
+    },
+    "ticdc-debezium-avro": set(_KEYLESS),
     "debezium-mongodb-json": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "debezium-mongodb-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "debezium-json/3.5.0.Final+postgresql": {
@@ -181,7 +194,9 @@ def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> Non
                         versions.setdefault(place, change.schema_version) == change.schema_version
                     ), case.id
     keyless = (
-        set() if fmt.name != "ticdc-avro" or profile.force_replicate else {boundaries.KEYLESS.name}
+        set()
+        if fmt.name not in KEYED or "force-replicate" in profile.name
+        else {boundaries.KEYLESS.name}
     )
     assert {t for _, t in versions} >= {
         t.name for t in boundaries.pool(fmt.supports, profile.source)
@@ -386,6 +401,7 @@ UNFLIPPED = {
     "canal-dialects-json": {"datetime_code", "example_order", "gtid", "seconds"},
     "ogg-json": {"before"},
     "ticdc-avro": {"force_replicate", "checksum_version", *_SINK},
+    "ticdc-debezium-avro": _SINK,
     "ticdc-open-protocol": _SINK,
     "ticdc-debezium-json": {"describes_commit", *_SINK},
     "debezium-json": {"avro_names", "subjects", *_OF_DEBEZIUM_S_RELEASES},

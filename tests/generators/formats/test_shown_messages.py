@@ -32,6 +32,7 @@ PROFILES = {
     "debezium-json": "3.5.0.Final+schemaless",
     "cloudcanal-debezium": "2022+schemaless",
     "ticdc-avro": "v8.5.7+extension",
+    "ticdc-debezium-avro": "new-26.3.4+extension+watermarks",
     "ticdc-debezium-json": "new-8.5.7+extension+schemaless",
     "ticdc-open-protocol": "v8.5.7",
     "ticdc-simple-json": "v8.5.7",

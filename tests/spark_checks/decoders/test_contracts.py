@@ -21,7 +21,7 @@ from spark_checks.decoders.families import framing
 
 AVRO = ("aliyun-dts-avro", "ticdc-simple-avro")
 PROTOBUF = ("alibaba-canal-protobuf",)
-CONFLUENT = ("debezium-avro", "ticdc-avro", "debezium-mongodb-avro")
+CONFLUENT = ("debezium-avro", "ticdc-avro", "debezium-mongodb-avro", "ticdc-debezium-avro")
 BINARY = (*AVRO, *PROTOBUF, "ticdc-open-protocol", *CONFLUENT)
 MODULES = {**{name: reference(name) for name in FORMATS}, "a baseline": ticdc_canal_json.BASELINE}
 DOCUMENTS = ("debezium-mongodb-json", "debezium-mongodb-avro")

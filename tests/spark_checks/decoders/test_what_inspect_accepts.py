@@ -30,7 +30,9 @@ GROUPS = frozenset(
     }
 )
 """First words of the names of scenarios that have every kind of message, and few values."""
-IN_A_REGISTRY = frozenset({"debezium-avro", "debezium-mongodb-avro", "ticdc-avro"})
+IN_A_REGISTRY = frozenset(
+    {"debezium-avro", "debezium-mongodb-avro", "ticdc-avro", "ticdc-debezium-avro"}
+)
 """Formats whose messages have a schema in a registry, without which neither inspect nor a decoder
 reads them.
 """
