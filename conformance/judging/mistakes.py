@@ -9,7 +9,6 @@ to the next. Nothing here moves a verdict.
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +16,12 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from conformance.judging import deviations
-from conformance.judging.contents import SIZES, merge_family
+from conformance.judging.contents import merge_family
 from conformance.judging.deviation_of_finding import deviation_of, without_chance
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
 from conformance.judging.effects import with_effect
 from conformance.judging.explaining import (
     OF_MESSAGES,
-    OF_NAMES,
     choose_candidates,
     favoured_traits,
     length_of_cuts,
@@ -39,7 +37,7 @@ from conformance.judging.index import (
     may_belong_to,
 )
 from conformance.judging.merging import MAJORITY, MEMBERS, Mistake, Place, merge_mistakes
-from conformance.judging.relations import RelationKind
+from conformance.judging.parts import Part, failings_of, group_parts, share_with
 from conformance.judging.results import FormatResult
 from conformance.judging.sentences import Quantity, Statement, merge_alternatives
 from conformance.judging.trait_sorts import Trait, Traits
@@ -50,15 +48,14 @@ from conformance.judging.unified_rows import (
     unify_row_numbers,
     unify_rows,
 )
+from conformance.judging.widening import ANY, LARGE, NEARLY_ALL, explain_by_place, widen_group
 from conformance.rules.rules import Obligation, Rule
-from generators.model import Case, Logical
+from generators.model import Case
 
 LAWS_OF_CALLS: Final = frozenset({"batch", "environment"})
 """Laws on what a message's rows may not depend on: other messages of the call, another call."""
 MOST: Final = 10
 """Mistakes that are named."""
-_OPS: Final = frozenset({"op", "kind"})
-"""Sorts of traits on the op or kind of a row."""
 _OF_OTHER_MESSAGES: Final = frozenset(
     {
         *("repeated", "same-rows", "same-as-before", "same-row-as-before"),
@@ -76,31 +73,6 @@ _OF_OTHER_MESSAGES: Final = frozenset(
 """Sorts of traits on other messages, on which a row depends: they say more than the law that rows
 depend on no other message.
 """
-_OF_VALUES: Final = frozenset(
-    {"kin", "class", "type", "family", "negative", "unsigned", "held", "spelled", "like"}
-)
-"""Sorts of traits on what a value is."""
-_OF_ROWS: Final = frozenset({"op", "cells", "side", "changed", "unchanged"})
-"""Sorts of traits on where a value stands."""
-_COMMON: Final = _OF_VALUES | {"op", "cells", "bare"}
-"""Sorts of traits by which parts are joined to one mistake: all units of one part have the trait,
-and it explains the other part.
-"""
-_ZEROS: Final = frozenset(
-    {
-        ("zero",),
-        ("partial-zero",),
-        ("date", "zero"),
-        ("date", "partial-zero"),
-        ("datetime", "zero"),
-        ("datetime", "partial-zero"),
-        ("timestamp", "zero"),
-        ("timestamp", "partial-zero"),
-    }
-)
-"""Words of the traits on dates that no calendar has, which decoders treat apart."""
-_CONTENTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value, Logical.BINARY.value})
-"""Families of types whose traits say what a value contains, not how large it is."""
 _DRAWN: Final = "a fault that was drawn"
 """The name of a malformed message in a case that was drawn at random."""
 _FAULT: Final = "fault:"
@@ -115,8 +87,6 @@ RARE: Final = 0.05
 """Share of the units that traits must explain where other messages may be the reason: a few of many
 agree by chance.
 """
-LARGE: Final = 0.15
-"""Share of a mistake's units from which on a part of it is told by a noun of its own."""
 
 
 _KEPT: Final[WeakKeyDictionary[FormatResult, dict[bool, list[Mistake]]]] = WeakKeyDictionary()
@@ -242,27 +212,6 @@ class _Account:
     statement: Statement
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Some units that fail with one deviation, and the traits that explain them; () for units that
-    no trait explains. `share` is the share that fails of all units with the traits.
-    """
-
-    traits: Traits
-    failings: list[Failing]
-    share: float
-
-    @property
-    def families(self) -> frozenset[str]:
-        """The families of types, such as `int`, of the failing units' columns."""
-        return frozenset(failing.family for failing in self.failings if failing.family)
-
-    def shared(self, sorts: Collection[str]) -> frozenset[Trait]:
-        """The traits of these sorts (a trait's first word) that all units of the part have."""
-        everywhere = frozenset.intersection(*(failing.traits for failing in self.failings))
-        return frozenset(trait for trait in everywhere if trait[0] in sorts)
-
-
 def _unit_name(deviation: Deviation) -> str:
     """The noun by which a sentence calls what has the deviation: unreadable message, column, NULL,
     value or row.
@@ -290,7 +239,7 @@ def _explain(
     the law is broken that rows do not depend on other messages.
     """
     unexplained = list(by_deviation[deviation].values())
-    parts = list[_Part]()
+    parts = list[Part]()
     unit = _unit_name(deviation)
     if deviation in (deviations.SHUFFLED, deviations.SWAPPED):
         yield _Account((), Statement(deviation)), unexplained
@@ -314,7 +263,7 @@ def _explain(
         if not traits:
             part = _explain_by_content(deviation, index, traits_of_failures, unexplained, favoured)
             if part is None and not depends_on_other_messages:
-                part = _explain_by_place(deviation, index, traits_of_failures, unexplained)
+                part = explain_by_place(deviation, index, traits_of_failures, unexplained)
             if part is not None:
                 parts.append(part)
                 unexplained = []
@@ -338,7 +287,7 @@ def _explain(
         if deviation.is_of_cells and not traits:
             groups = _group_by_family(explained)
         share = 1.0 if is_sure else NEARLY
-        parts += [_Part(traits, group, share) for group in groups.values()]
+        parts += [Part(traits, group, share) for group in groups.values()]
         if deviation.is_of_faults:
             unexplained = []
         unexplained = [failing for failing in unexplained if not failing.traits.issuperset(traits)]
@@ -347,10 +296,10 @@ def _explain(
         unexplained_groups = _group_by_family(unexplained)
     elif unexplained:
         unexplained_groups = {"": unexplained}
-    parts += [_Part((), group, 0.0) for group in unexplained_groups.values()]
-    for group in _group_parts(deviation, parts):
-        parts_to_tell = _widen_group(group, traits_of_failures, index, deviation)
-        yield _tell_parts(deviation, unit, parts_to_tell), _failings_of(group)
+    parts += [Part((), group, 0.0) for group in unexplained_groups.values()]
+    for group in group_parts(deviation, parts):
+        parts_to_tell = widen_group(group, traits_of_failures, index, deviation)
+        yield _tell_parts(deviation, unit, parts_to_tell), failings_of(group)
 
 
 def _fails_nearly_everywhere(
@@ -360,20 +309,16 @@ def _fails_nearly_everywhere(
     others lack is then chance and explains nothing.
     """
     population = deviations.population_of(deviation)
-    return index.share_that_fails(population, traits_of_failures, [(_ANY,)]) >= NEARLY
+    return index.share_that_fails(population, traits_of_failures, [(ANY,)]) >= NEARLY
 
 
 def _is_of_any_or_of_repetition(trait: Trait) -> bool:
     """Whether a trait is that of every unit, or says that a message repeats another one."""
-    return trait == _ANY or trait[0] in _OF_REPETITION
+    return trait == ANY or trait[0] in _OF_REPETITION
 
 
 _OF_REPETITION: Final = frozenset({"repeated", "same-rows", "same-as-before"})
 """Sorts of traits that say that a message repeats another one, or its rows."""
-
-
-_ANY: Final = ("any",)
-"""The trait that every unit has."""
 
 
 def _with_length(deviation: Deviation, failings: Iterable[Failing]) -> Deviation:
@@ -393,7 +338,7 @@ def _explain_by_content(
     traits_of_failures: Sequence[frozenset[Trait]],
     unexplained: Sequence[Failing],
     favoured: Collection[Trait],
-) -> _Part | None:
+) -> Part | None:
     """The units that no trait explains as one part of a mistake, if all of them have a trait that
     the deviation's relation names (`favoured`); None if they have none. Many units with the trait
     may pass.
@@ -407,194 +352,7 @@ def _explain_by_content(
     if not shares:
         return None
     share, trait = max(shares)
-    return _Part((trait,), list(unexplained), share)
-
-
-def _explain_by_place(
-    deviation: Deviation,
-    index: RunIndex,
-    traits_of_failures: Sequence[frozenset[Trait]],
-    unexplained: Sequence[Failing],
-) -> _Part | None:
-    """The failing values that no trait explains, as one part of a mistake, if NULL came for all of
-    them, in many families of types, and they stand in rows of one op: a decoder that loses values
-    whatever their type does so for what their row does. None otherwise. At least the share LARGE
-    of all values in such places must fail.
-    """
-    families = {failing.family for failing in unexplained}
-    if deviation != deviations.NULL or len(families) < deviations.FAMILIES:
-        return None
-    parts = _widen_to_places(unexplained, traits_of_failures, index, deviation, least=LARGE)
-    is_of_op = bool(parts) and any(trait[0] == "op" for trait in parts[0].traits)
-    return parts[0] if is_of_op else None
-
-
-def _widen_group(
-    group: list[_Part],
-    traits_of_failures: Sequence[frozenset[Trait]],
-    index: RunIndex,
-    deviation: Deviation,
-) -> list[_Part]:
-    """The parts of a mistake as they are told: if the traits leave units unexplained and most
-    values of their families fail, one part for each family of types; else one part with traits on
-    where the values stand, if there are any; else the parts as they are. A narrower trait would be
-    false of some units.
-    """
-    failings = _failings_of(group)
-    if deviation.kind in _WIDENED_TO_OPS:
-        return _widen_to_op(group, traits_of_failures, index, deviation) or group
-    if not deviation.is_of_cells or not _are_scattered(group):
-        return group
-    of_families = _widen_to_families(failings, traits_of_failures, index, deviation)
-    if of_families and of_families[0].share < NEARLY and _are_exact(group):
-        return group
-    return of_families or _widen_to_places(failings, traits_of_failures, index, deviation) or group
-
-
-_WIDENED_TO_OPS: Final = frozenset({DeviationKind.ROW_LOST, DeviationKind.FIELD_WRONG})
-"""Deviations of rows that are told of all rows, or of those of an op or kind, if narrower traits
-leave some unexplained.
-"""
-
-
-def _widen_to_op(
-    group: Sequence[_Part],
-    traits_of_failures: Sequence[frozenset[Trait]],
-    index: RunIndex,
-    deviation: Deviation,
-) -> list[_Part]:
-    """One part with the op or kind of all failing rows, or with the trait that every row has, if
-    most rows with it fail and no narrower traits explain nearly all failures; else none.
-    """
-    failings = _failings_of(group)
-    explained = (len(part.failings) for part in group if part.traits)
-    if max(explained, default=0) >= NEARLY_ALL * len(failings) or _are_exact(group):
-        return []
-    if all(part.traits and part.traits[0][0] in _OPS for part in group):
-        return []
-    shared = frozenset.intersection(*(failing.traits for failing in failings))
-    population = deviations.population_of(deviation)
-    for trait in (*sorted(trait for trait in shared if trait[0] in _OPS), _ANY):
-        share = index.share_that_fails(population, traits_of_failures, [(trait,)])
-        if share >= MAJORITY:
-            return [_Part((trait,), failings, share)]
-    return []
-
-
-def _widen_to_families(
-    failings: Sequence[Failing],
-    traits_of_failures: Sequence[frozenset[Trait]],
-    index: RunIndex,
-    deviation: Deviation,
-) -> list[_Part]:
-    """A part for each family of types of the failing values, if most values of these families fail;
-    else none. Several families are only told where values came for NULL (`is_for_null`); otherwise
-    the failing values must be of one family. A failing cell without the trait of a family, which is
-    the family "" here, ends the attempt.
-    """
-    by_family: dict[Trait, list[Failing]] = defaultdict(list)
-    for failing in failings:
-        by_family[next((t for t in failing.traits if t[0] == "family"), ("family", ""))] += [
-            failing
-        ]
-    is_of_one_family = len({failing.family for failing in failings}) == 1
-    if ("family", "") in by_family or not (is_of_one_family or deviation.is_for_null):
-        return []
-    population_name = deviations.population_of(deviation)
-    share = index.share_that_fails(
-        population_name, traits_of_failures, [(family,) for family in by_family]
-    )
-    if share < MAJORITY:
-        return []
-    return [_Part((family,), of_family, share) for family, of_family in sorted(by_family.items())]
-
-
-def _widen_to_places(
-    failings: Sequence[Failing],
-    traits_of_failures: Sequence[frozenset[Trait]],
-    index: RunIndex,
-    deviation: Deviation,
-    least: float = MAJORITY,
-) -> list[_Part]:
-    """One part with the traits on where a value stands that nearly all failing values share, if
-    at least this share of the values with them fails; else none. Of traits with which about as many
-    fail, those come first that say most of what a decoder does.
-    """
-    population_name = deviations.population_of(deviation)
-    every_trait = frozenset[Trait]().union(*(failing.traits for failing in failings))
-    of_places = sorted(
-        (trait for trait in every_trait if trait[0] in _PLACES),
-        key=lambda trait: (_PLACES.index(trait[0]), trait),
-    )
-    common = [trait for trait in of_places if _share_with(failings, (trait,)) >= NEARLY_ALL]
-    worth: dict[Traits, float] = {}
-    for traits in (*((trait,) for trait in common), *itertools.combinations(common, 2)):
-        share = index.share_that_fails(population_name, traits_of_failures, [traits])
-        if share >= least and _share_with(failings, traits) >= NEARLY_ALL:
-            worth[traits] = share
-    about_best = [traits for traits, share in worth.items() if share >= max(worth.values()) - ABOUT]
-    if not about_best:
-        return []
-    best = about_best[0]
-    for with_place in about_best:
-        # That no column of the key fails is worth a word, however few they are.
-        is_told_more = set(best) < set(with_place) and worth[with_place] > worth[best]
-        if is_told_more and _OUTSIDE_KEYS in with_place and _share_with(failings, with_place) == 1:
-            best = with_place
-    return [_Part(best, list(failings), worth[best])]
-
-
-_OUTSIDE_KEYS: Final = ("plain",)
-"""The trait of a column that is none of the key."""
-
-
-def _share_with(failings: Sequence[Failing], traits: Traits) -> float:
-    """The share of failing units that have all of these traits."""
-    return sum(failing.traits.issuperset(traits) for failing in failings) / len(failings)
-
-
-_PLACES: Final = ("op", "changed-key", "key", "plain", "changed", "unchanged", "side", "behind")
-"""Sorts of traits on where a value stands, those first that say most of what a decoder does."""
-NEARLY_ALL: Final = 0.95
-"""Share of a mistake's units that must have the traits that are told of all of it."""
-ABOUT: Final = 0.1
-"""Share of units by which what fails is about as much."""
-
-
-def _are_scattered(group: Sequence[_Part]) -> bool:
-    """Whether traits do not explain a mistake well: they explain less than nearly all of it, or
-    several separate sets of traits are needed.
-    """
-    sizes = [len(part.failings) for part in group if part.traits]
-    total = len(_failings_of(group))
-    if sum(sizes) < NEARLY * total:
-        return True
-    if max(sizes) >= NEARLY_ALL * total:
-        return False
-    return len(merge_alternatives(part.traits for part in group if part.traits)) > 1
-
-
-def _are_exact(group: Sequence[_Part]) -> bool:
-    """Whether the parts of a mistake are _ALTERNATIVES ones that one trait each explains, and all
-    units with these traits fail: for example values below zero, and values of over a day.
-    """
-    return len(group) == _ALTERNATIVES and all(
-        len(part.traits) == 1 and part.share == 1 for part in group
-    )
-
-
-_ALTERNATIVES: Final = 2
-"""Traits of which two sorts of values that fail alike may have one each."""
-
-
-def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
-    """The failing units (rows, cells or fields that were compared and are wrong) of all these parts
-    of a mistake.
-    """
-    failings: list[Failing] = []
-    for part in parts:
-        failings += part.failings
-    return failings
+    return Part((trait,), list(unexplained), share)
 
 
 def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Account:
@@ -611,7 +369,7 @@ def _tell_faults(deviation: Deviation, failings: Sequence[Failing]) -> _Account:
     return _Account(traits, statement)
 
 
-def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Account:
+def _tell_parts(deviation: Deviation, unit: str, group: Sequence[Part]) -> _Account:
     """The statement of a mistake that consists of these parts: which units fail (`unit` is their
     noun), how many, and what they have.
     """
@@ -628,11 +386,11 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Acc
             unit = f"{kind} message"
     of_all = frozenset[str]().union(*(part.families for part in group))
     families = tuple(of_all) if len(of_all) == 1 else ()
-    told_deviation = _with_length(deviation, _failings_of(group))
+    told_deviation = _with_length(deviation, failings_of(group))
     if not deviation.is_of_cells:
         families = ()
     traits = group[0].traits or tuple(("family", name) for name in families)
-    ops = tuple(dict.fromkeys(deviations.spell_op(f.finding.came) for f in _failings_of(group)))
+    ops = tuple(dict.fromkeys(deviations.spell_op(f.finding.came) for f in failings_of(group)))
     if deviation.kind is not DeviationKind.OTHER_OP:
         ops = ()
     if not large:
@@ -641,7 +399,7 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Acc
         )
         return _Account(traits, statement)
     alternatives = merge_alternatives(_without_narrower(part.traits for part in large))
-    all_traits = frozenset[Trait]().union(*(failing.traits for failing in _failings_of(group)))
+    all_traits = frozenset[Trait]().union(*(failing.traits for failing in failings_of(group)))
     own_families = [trait[1] for trait in all_traits if trait[0] == "family"]
     if len(own_families) == 1:
         alternatives = [_name_family(traits, own_families[0]) for traits in alternatives]
@@ -659,21 +417,21 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Acc
     return _Account(traits, statement)
 
 
-def _adds_no_noun(small: _Part, large: Iterable[_Part]) -> bool:
+def _adds_no_noun(small: Part, large: Iterable[Part]) -> bool:
     """Whether a small part of a mistake can be told within the noun of a large part, as in "rows of
     INSERT and DELETE": their traits differ only in the last word of one.
     """
     return any(len(merge_alternatives((part.traits, small.traits))) == 1 for part in large)
 
 
-def _without_parts_of_others(parts: Sequence[_Part]) -> list[_Part]:
+def _without_parts_of_others(parts: Sequence[Part]) -> list[Part]:
     """The parts of a mistake without those whose units nearly all have the traits of another part,
     such as a family of types as a whole.
     """
     remaining_parts = list(parts)
     for part in sorted(parts, key=lambda part: len(part.failings)):
         further_parts = [further for further in remaining_parts if further is not part]
-        if any(_share_with(part.failings, wide.traits) >= NEARLY_ALL for wide in further_parts):
+        if any(share_with(part.failings, wide.traits) >= NEARLY_ALL for wide in further_parts):
             remaining_parts = further_parts
     return remaining_parts
 
@@ -773,115 +531,6 @@ def _group_by_family(failings: Iterable[Failing]) -> dict[str, list[Failing]]:
     for failing in failings:
         families[failing.family].append(failing)
     return families
-
-
-_SINGLE: Final = frozenset(
-    {
-        DeviationKind.FIELD_WRONG,
-        DeviationKind.IMAGE_WITHOUT_COLUMNS,
-        DeviationKind.VALUE_FOR_NULL,
-        DeviationKind.OP_IN_OTHER_LETTERS,
-        DeviationKind.OTHER_KIND,
-    }
-)
-"""Deviations of which all units are one mistake."""
-
-
-def _is_single(deviation: Deviation) -> bool:
-    """Whether all units (compared rows, cells or fields) with this deviation count as one mistake
-    of the decoder, even if they have no trait in common. Of wrong values these are the values of
-    the row's other image, and values that come as something else (COMES_AS), such as a text.
-    """
-    return deviation.kind in _SINGLE or (
-        deviation.is_wrong_value
-        and deviation.relation_kind in (RelationKind.OTHER_IMAGE, RelationKind.COMES_AS)
-    )
-
-
-def _group_parts(deviation: Deviation, parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Groups parts that are one mistake: those of which one has the trait that explains the other;
-    else those of one envelope column, of rows of one op or kind, of columns of one image, of values
-    of one family of types, unless their traits are of different sorts. A part that no trait
-    explains goes to a group of the same families.
-    """
-    groups: list[list[_Part]] = []
-    are_alike = _are_alike_cells if deviation.is_of_cells else _are_alike_rows
-    for part in parts:
-        if _is_single(deviation):
-            candidates = groups[:1]
-        else:
-            common = part.shared(_COMMON)
-            candidates = [group for group in groups if common & set(group[0].traits)]
-        if not candidates:
-            candidates = [group for group in groups if are_alike(deviation, group[0], part)]
-        if candidates:
-            candidates[0].append(part)
-        else:
-            groups.append([part])
-    return iter(groups)
-
-
-def _are_alike_rows(_deviation: Deviation, first: _Part, part: _Part) -> bool:
-    """Whether the failing rows of `part` are of one mistake with those of `first`: the ops and
-    kinds that all rows of one have are among the other's, or no trait explains `part` and it is
-    small beside `first`.
-    """
-    part_ops, first_ops = part.shared(_OPS), first.shared(_OPS)
-    is_rest = not part.traits and len(part.failings) <= deviations.REST * len(first.failings)
-    return is_rest or (
-        bool(part_ops & first_ops) and (part_ops <= first_ops or first_ops <= part_ops)
-    )
-
-
-def _are_alike_cells(deviation: Deviation, first: _Part, part: _Part) -> bool:
-    """Whether the failing cells of `part` are of one mistake with those of `first`: one has the
-    families of types of the other, and their values have one relation or no traits tell the two
-    apart. Missing columns of one image are alike if they have traits; a part without traits needs
-    one common family.
-    """
-    is_of_names = deviation == deviations.MISSING_COLUMN
-    one_image = is_of_names and part.shared(("cells",)) & first.shared(("cells",))
-    if not part.traits or one_image:
-        return bool(part.families & first.families) or bool(part.traits)
-    if not (part.families <= first.families or first.families <= part.families):
-        return False
-    return deviation.relation is not None or not _are_apart(part.traits, first.traits, is_of_names)
-
-
-def _are_apart(first: Traits, second: Traits, of_names: bool) -> bool:
-    """Whether two sets of traits show two mistakes, because one names what the other does not.
-
-    They do so in this order: both are on names of columns and differ; only one is on names; only
-    one names a date that no calendar has; one is on the row alone and another on what values are;
-    they name different classes of texts, or different contents that are no sizes. With `of_names`
-    (columns are missing) the second and the fourth do not count.
-    """
-    first_sorts, second_sorts = {trait[0] for trait in first}, {trait[0] for trait in second}
-    if first_sorts | second_sorts <= OF_NAMES:
-        return first != second
-    if (first_sorts <= OF_NAMES) is not (second_sorts <= OF_NAMES) and not of_names:
-        return True
-    if _has_zero_date(first) is not _has_zero_date(second):
-        return True
-    plain = [kinds & (_OF_VALUES | _OF_ROWS) for kinds in (first_sorts, second_sorts)]
-    is_of_row = any(kinds and kinds <= _OF_ROWS for kinds in plain)
-    if is_of_row and any(kinds & _OF_VALUES for kinds in plain) and not of_names:
-        return True
-    contents = [trait for trait in (*first, *second) if trait[0] == "held"]
-    are_sizes = all(trait[-1] in SIZES for trait in contents)
-    families = {traits[0][1] for traits in (first, second) if traits and len(traits[0]) > 1}
-    tells_contents = {"held"} in (first_sorts, second_sorts) and (
-        first_sorts == second_sorts or families <= _CONTENTS
-    )
-    are_classes_of_texts = first_sorts == second_sorts == {"kin"} and families == {
-        Logical.TEXT.value
-    }
-    return first != second and (are_classes_of_texts or (tells_contents and not are_sizes))
-
-
-def _has_zero_date(traits: Traits) -> bool:
-    """Whether one of the traits is the class of dates that no calendar has."""
-    return any(trait[0] in ("like", "kin") and trait[1:] in _ZEROS for trait in traits)
 
 
 def _mistake(account: _Account, failings: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
