@@ -103,6 +103,10 @@ _AS_BYTES: Final = {"char": "binary", "varchar": "varbinary"}
 """What becomes of a type of texts with the attribute BYTE or CHARACTER SET BINARY."""
 
 
+_SIZED_BY_DEFAULT: Final = frozenset({"bit", "decimal"})
+"""Types that the server shows with a size, as BIT(1), where a statement has none."""
+
+
 def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     """Reads MySQL's type at the cursor. Returns the type, and its spelling, "" where that is the
     source's own; `charset` is the table's. Raises Unsupported for a type that the model does not
@@ -146,11 +150,13 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     except ValueError as error:
         raise cursor.script.error(cursor.words[start].start, str(error)) from error
     usual_spellings = (type.key, f"{name}({parameters}){suffix}".replace(", ", ","))
-    # Debezium has these numbers as a column's length, and Canal repeats an integer with them and
+    # Debezium has these numbers as a column's length, and Canal repeats a type with them and
     # without them.
     is_sized = type.logical in (Logical.INT, Logical.FLOAT, Logical.DOUBLE, Logical.YEAR)
     keeps_digits = is_sized and bool(parameters) and (name, parameters) != ("tinyint", "1")
-    is_bare = type.logical in (Logical.INT, Logical.YEAR) and not parameters
+    is_bare = not parameters and (
+        type.logical in (Logical.INT, Logical.YEAR) or name in _SIZED_BY_DEFAULT
+    )
     if aliased:
         cursor.note(start, f"taken as {type.key}, as the database shows it")
     unspelled = word in _UNREPEATED or (

@@ -208,6 +208,8 @@ def test_show_create_table_as_clients_print_it(reads, notes):
         ("smallint(4) unsigned zerofill", "smallint unsigned", {}, "smallint(4) unsigned zerofill"),
         *(("int(3)", "int", {}, "int(3)"), ("year(4)", "year", {}, "year(4)")),
         *(("int", "int", {}, "int"), ("tinyint(1)", "tinyint", {}, "")),
+        *(("bit", "bit", {"length": 1}, "bit"), ("bit(1)", "bit", {"length": 1}, "")),
+        ("decimal", "decimal", {"precision": 10, "scale": 0}, "decimal"),
         *(
             ("varchar(9) byte", "varbinary", {"length": 9}, "varchar(9) byte"),
             ("text(63)", "tinytext", {}, "text(63)"),

@@ -82,7 +82,8 @@ def test_null_only_where_the_column_may_be_null(shop):
         ("ascii", "abc", "é"),
         ("utf8mb3", "汉", "😀"),
         ("gbk", "汉", "😀"),
-        ("koi8r", "abc", "я"),
+        ("koi8r", "я", "é"),
+        ("dec8", "abc", "é"),
     ],
 )
 def test_a_character_set_decides(charset, held, refused):
