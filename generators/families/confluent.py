@@ -107,18 +107,20 @@ def recall(schemas: Schemas, into: Schemas | None = None) -> None:
 
 def schemas_of_cases(cases: Iterable[Case]) -> Schemas:
     """The schemas whose ids stand in keys and values of the cases' messages, by id in order, with
-    the subjects that the cases' profiles give them. Bytes whose first byte is wrong count, too.
-    Schemas that only other cases of this process have are left out.
+    the subjects that the cases' profiles give them, or their own names where the writer registers
+    them under these alone. Bytes whose first byte is wrong count, too. Schemas that only other
+    cases of this process have are left out.
     """
     schemas: Schemas = {}
     for case in cases:
         subject_of = strategy(case.profile.split("+"))
         for number, topic, side in _named_schemas(w.message for w in case.written):
-            _, schema_json = SCHEMAS[number]
-            recall(
-                {number: ((subject_of(topic, _record_name(schema_json), side),), schema_json)},
-                schemas,
-            )
+            subjects, schema_json = SCHEMAS[number]
+            record = _record_name(schema_json)
+            subject = subject_of(topic, record, side)
+            # TiCDC registers the schemas of DDL and watermarks under their own names alone.
+            own = subject if subject in subjects or record not in subjects else record
+            recall({number: ((own,), schema_json)}, schemas)
     return dict(sorted(schemas.items()))
 
 

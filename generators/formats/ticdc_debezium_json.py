@@ -277,7 +277,10 @@ def default_for_null(column: Column, default: Value, *, classic: bool) -> Value:
     if default is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
         return 0 if kind is Logical.DATETIME else None
     if isinstance(default, ZeroDate):
-        if kind is Logical.DATE and not classic:
+        # A default is a text, which both architectures parse.
+        if (kind is Logical.DATE and not classic) or (
+            kind is Logical.DATETIME and _partly(default)
+        ):
             raise sink.Stopped
         return None if kind is Logical.TIMESTAMP else default
     if not classic and (
@@ -288,10 +291,10 @@ def default_for_null(column: Column, default: Value, *, classic: bool) -> Value:
     return default
 
 
-def mark_default(cell: DebeziumCell) -> DebeziumCell:
+def mark_default(written: DebeziumCell) -> DebeziumCell:
     """The cell of a default that stands in place of NULL, marked as such for the rules."""
     reason = "a column's default stands in place of NULL: the two cannot be told apart"
-    return replace(cell, cell=replace(cell.cell, cls="default", reason=reason))
+    return replace(written, cell=replace(written.cell, cls="default", reason=reason))
 
 
 def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> DebeziumCell:
@@ -300,15 +303,13 @@ def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> 
     expression; `years` and `classic` are those of `cell`.
     """
     kind, default = column.type.logical, default_for_null(column, default, classic=classic)
-    # A default is a text, which both architectures parse.
-    is_partly_zero = isinstance(default, ZeroDate) and _partly(default)
     default_cell = mark_default(
         cell(
             replace(column, default=None),
             default,
             fills_nulls=True,
             years=years,
-            classic=classic or is_partly_zero,
+            classic=classic,
         )
     )
     if default is None or not classic or kind not in (Logical.BINARY, Logical.YEAR):

@@ -23,6 +23,8 @@ from conformance.inspecting.opening import OpenedRecord
 
 _QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
 """A text in single quotes in an SQL statement."""
+_DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
+"""The name of a decimal's schema in Connect."""
 
 
 def unquoted(sql: object) -> str:
@@ -260,13 +262,16 @@ def row_columns(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
     record of `before` in the message's schema says of each, `type` being Avro's type of a value
     that is not NULL. {} for other messages.
     """
-    columns_by_name = {}
-    for member in member_object(opened.members.get("schema")).get("fields", ()):
-        record = next((b for b in member["type"] if isinstance(b, dict)), {})
-        for column in record.get("fields", ()) if member["name"] == "before" else ():
-            kind = next(branch for branch in column["type"] if branch != "null")
-            columns_by_name[str(column.get("connect.field"))] = {**column, "type": kind}
-    return columns_by_name
+    members = member_object(opened.members.get("schema")).get("fields", ())
+    branches = next((member["type"] for member in members if member["name"] == "before"), ())
+    record = next((branch for branch in branches if isinstance(branch, dict)), {})
+    return {
+        str(column.get("connect.field")): {
+            **column,
+            "type": next(branch for branch in column["type"] if branch != "null"),
+        }
+        for column in record.get("fields", ())
+    }
 
 
 def avro_typed(opened: OpenedRecord) -> set[bool]:
@@ -285,15 +290,15 @@ def _base_types(opened: OpenedRecord, tidb_type: str) -> set[str]:
 
 
 def avro_decimals(opened: OpenedRecord) -> set[str]:
-    """The Avro types of an Avro row's columns that are DECIMAL as far as the schema tells: those of
-    Avro's logical type, and those whose TiDB type is named.
+    """The Avro types of an Avro row's columns that are DECIMAL as far as the schema tells: those
+    whose schema is named as Connect's Decimal, and those whose TiDB type is named.
     """
-    logical = {
+    named = {
         "bytes"
         for column in row_columns(opened).values()
-        if member_object(column["type"]).get("logicalType") == "decimal"
+        if member_object(column["type"]).get("connect.name") == _DECIMAL
     }
-    return logical | _base_types(opened, "decimal")
+    return named | _base_types(opened, "decimal")
 
 
 def avro_unsigned(opened: OpenedRecord) -> set[str]:
@@ -312,6 +317,4 @@ def describe_by_debezium_avro(opened: OpenedRecord) -> TableDescription | None:
         kind = member_object(column["type"])
         type_name = column.get("tidb_type") or kind.get("connect.name") or kind.get("type")
         types[name] = str(type_name or column["type"])
-    return TableDescription(
-        str(source(opened).get("db")), str(source(opened).get("table")), types, key_names(opened)
-    )
+    return TableDescription(str(source(opened).get("db")), str(source(opened).get("table")), types)

@@ -19,6 +19,14 @@ _NO_ALIAS: Final = frozenset(
     )
 )
 """Words that cannot be an alias without AS, because they begin what comes next in a SELECT."""
+_SELECT_OPTIONS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "ALL DISTINCTROW HIGH_PRIORITY STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT"
+        " SQL_BUFFER_RESULT SQL_CACHE SQL_NO_CACHE SQL_CALC_FOUND_ROWS",
+    )
+)
+"""Words between SELECT and its first column whose form in TiDB is not known here."""
 _JOINS: Final = {
     **dict.fromkeys(("JOIN", "INNER JOIN", "CROSS JOIN"), " JOIN "),
     **dict.fromkeys(("LEFT JOIN", "LEFT OUTER JOIN"), " LEFT JOIN "),
@@ -41,8 +49,8 @@ class TableSource(NamedTuple):
 @dataclass(slots=True)
 class Selects(Options):
     """Reads the SELECT of a view. Each method reads a part of it, and returns it as TiDB prints it.
-    What is not known here, such as window functions and UNION with brackets, is not read or raises
-    Refused.
+    What is not known here, such as a window function or a UNION with brackets, raises Refused, here
+    or in the caller that finds it unread.
     """
 
     def query(self) -> str:
@@ -54,13 +62,18 @@ class Selects(Options):
         return statement
 
     def select(self) -> str:
-        """Reads one SELECT with its clauses from FROM to LIMIT."""
+        """Reads one SELECT with its clauses from FROM to LIMIT. One without tables has FROM DUAL in
+        TiDB's form if it has WHERE, and else no FROM.
+        """
         statement = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
+        if self.next in _SELECT_OPTIONS:
+            raise self.refusal()
         statement += " " + self.listed(self.selected, ",")
-        if self.skip("FROM"):
-            statement += "" if self.skip("DUAL") else f" FROM {self.sources()}"
+        has_tables = self.skip("FROM") and not self.skip("DUAL")
+        if has_tables:
+            statement += f" FROM {self.sources()}"
         if self.skip("WHERE"):
-            statement += f" WHERE {self.expression()}"
+            statement += f"{'' if has_tables else ' FROM DUAL'} WHERE {self.expression()}"
         if self.skip("GROUP BY"):
             statement += f" GROUP BY {self.listed(self.by_item, ',')}"
         if self.skip("HAVING"):
@@ -111,7 +124,8 @@ class Selects(Options):
 
     def sources(self) -> str:
         """Reads the tables behind FROM. A table before a comma is a join of its own to TiDB, which
-        stands in brackets.
+        stands in brackets. A SELECT in brackets before the first comma keeps the comma. Raises
+        Refused for a join behind a comma.
         """
         source = self.joined_source()
         while self.skip(","):

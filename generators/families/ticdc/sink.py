@@ -144,15 +144,19 @@ def row_hash(
 
 
 def columns_of_rows(table: Table, profile: SinkProfile) -> tuple[Column, ...]:
-    """The columns of a table that the messages of its rows have: all but virtual ones. In profiles
-    with column-selectors (`selected`) those whose names begin with `hidden_` are left out, too
-    (ticdc#column-selectors).
+    """The columns of a table that the messages of its rows have: all but virtual ones, and those
+    that column-selectors leave out.
     """
     return tuple(
-        c
-        for c in table.columns
-        if c.generated != "virtual" and not (profile.selected and c.name.startswith("hidden_"))
+        c for c in table.columns if c.generated != "virtual" and not is_left_out(c, profile)
     )
+
+
+def is_left_out(column: Column, profile: SinkProfile) -> bool:
+    """Whether the profile's column-selectors (`selected`) leave the column out: here one whose name
+    begins with `hidden_` (ticdc#column-selectors).
+    """
+    return profile.selected and column.name.startswith("hidden_")
 
 
 def default_of(column: Column) -> Default | None:

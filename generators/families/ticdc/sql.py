@@ -340,8 +340,8 @@ class Reader:
         return value_text(unquoted(self.take("text").text))
 
     def query(self) -> str:
-        """Reads a SELECT in brackets, without them. Raises Refused unless a class below knows
-        SELECT.
+        """Reads the SELECT that stands in brackets in an expression, up to the closing bracket. A
+        reader that knows no SELECT, as this one, raises Refused.
         """
         raise self.refusal()
 

@@ -249,10 +249,10 @@ def _shape(head: bytes, schema_registry: Registry, source_names: bool) -> Shape 
     number = int.from_bytes(head[1:], signed=True)
     if len(head) < _HEAD or head[0] or number < 0:
         return None
-    place = (schema_registry, number, source_names)
-    if place not in _SHAPES and (schema := schema_registry.schema(number)) is not None:
-        _SHAPES[place] = Shape(schema, source_names)
-    return _SHAPES.get(place)
+    cached = (schema_registry, number, source_names)
+    if cached not in _SHAPES and (schema := schema_registry.schema(number)) is not None:
+        _SHAPES[cached] = Shape(schema, source_names)
+    return _SHAPES.get(cached)
 
 
 Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]

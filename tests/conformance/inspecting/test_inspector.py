@@ -1,6 +1,7 @@
 import gzip
 import itertools
 import json
+from decimal import Decimal
 
 import pytest
 from literals import literal
@@ -19,6 +20,7 @@ from conformance.inspecting.inspector import (
 from conformance.inspecting.opening import ReadRecord, open_record
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.model import (
+    Column,
     DtsSetting,
     History,
     Instant,
@@ -28,7 +30,7 @@ from generators.model import (
     Watermark,
 )
 from generators.recorded import store
-from generators.sources import boundaries
+from generators.sources import boundaries, mysql
 from generators.wire_format import formats, get
 
 RECORDINGS = [recording for product in store.PRODUCTS for recording in store.recordings(product)]
@@ -321,6 +323,18 @@ def test_the_schema_of_source_tells_v26_3_of_ticdc(release, told):
     written = fmt.write(history, fmt.build(release, "extension"), Layout())
     inspector = inspect(of_message(record.message) for record in written)
     assert inspector.tallies[fmt.name].releases == told
+
+
+@pytest.mark.parametrize("options", [[], ["extension"]])
+def test_the_schema_of_a_decimal_tells_how_ticdcs_avro_has_it(options):
+    """ticdc-debezium-avro#decimal; Avro's own logical type is not kept in what is read."""
+    fmt = get("ticdc-debezium-avro")
+    table = Table("d", "t", (boundaries.ID, Column("p", mysql.decimal(10, 2))), ("id",))
+    history = History((boundaries.insert(table, {"id": 1, "p": Decimal("1.50")}),))
+    for decimals, told in (((), NO), (("decimal-string",), YES if options else None)):
+        written = fmt.write(history, fmt.build("new-26.3.4", *options, *decimals), Layout())
+        inspector = inspect(of_message(record.message) for record in written)
+        assert conclusion(inspector, fmt.name)[1].get("decimal-string") == told
 
 
 def test_messages_of_two_releases_disagree():

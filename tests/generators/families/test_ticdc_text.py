@@ -279,6 +279,12 @@ def test_only_names_of_two_parts_in_a_view_are_resolved(select, resolved):
     assert ddl.parse(f"create view v as {select}").resolved is resolved
 
 
+@pytest.mark.parametrize("tables", ["", "from dual "])
+def test_a_select_without_tables_has_dual_before_where(tables):
+    sql = f"create view v as select 1 {tables}where 1 = 0"
+    assert ddl.restored(sql).endswith(" AS SELECT 1 FROM DUAL WHERE 1=0")
+
+
 def test_placement_and_ttl_are_kept_where_a_release_keeps_them():
     sql = "create table t (a int, c date) placement policy=p ttl = c + interval 1 day ttl_enable = 'ON'"
     assert ddl.restored(sql) == (
@@ -298,6 +304,8 @@ def test_placement_and_ttl_are_kept_where_a_release_keeps_them():
         "create table t (a int default 1e400)",
         "create table t (a geometry)",
         "create view v as select row_number() over (order by a) from t",
+        "create view v as select all a from t",
+        "create view v as select distinct sql_no_cache a from t",
         "create view v as select a from t join s join u on t.id = u.id",
         "create view v as select a from (t join s)",
         "create view v as select a from t left join s",

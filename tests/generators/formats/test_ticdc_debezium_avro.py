@@ -14,6 +14,7 @@ from typing import Any
 import fastavro
 import pytest
 
+from conformance.cases.catalogue import write_named_cases
 from generators.drawing.cases import boundary_scenarios
 from generators.errors import Refused
 from generators.families import confluent
@@ -29,9 +30,11 @@ from generators.model import (
     Op,
     Row,
     SchemaChange,
+    State,
     Table,
     Watermark,
     Written,
+    ZeroDate,
 )
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
@@ -161,6 +164,14 @@ def test_a_field_tells_its_own_name_and_its_type() -> None:
     (owed,) = one.changes
     assert sorted(owed.after or {}) == ["_1___", "id"]
     assert sorted(owed.full_after or {}) == ["1汉-<", "id"]
+    assert owed.other_keys == ()
+
+
+def test_a_key_is_called_as_in_the_schema_or_as_the_table_calls_it() -> None:
+    table = Table("d", "t", (Column("n-", mysql.integer("int"), False),), ("n-",))
+    (one,) = messages(OWN, insert(table, {"n-": 1}))
+    assert datum(one.message.key) == {"n_": 1}
+    assert (one.changes[0].keys, one.changes[0].other_keys) == (("n_",), (("n-",),))
 
 
 def test_ddl_and_watermarks_are_written_with_avro_enable_watermark_alone() -> None:
@@ -196,6 +207,19 @@ def test_ddl_and_watermarks_are_written_with_avro_enable_watermark_alone() -> No
     assert subjects(watermark.key) == ("default.watermark.Key",)
 
 
+def test_a_kept_watermark_has_its_schemas_under_their_own_names() -> None:
+    """EncodeCheckpointEvent registers them without a topic (debeziumAvroSubject)."""
+    (case,) = write_named_cases(FORMAT, FORMAT.profile(OWN), ("*/control/watermark",))
+    schemas = confluent.schemas_of_cases([case]).values()
+    assert sorted(subjects for subjects, _ in schemas) == [
+        ("default.watermark.Envelope",),
+        ("default.watermark.Key",),
+    ]
+    (case,) = write_named_cases(FORMAT, FORMAT.profile(OWN), ("*/shape/delete",))
+    schemas = confluent.schemas_of_cases([case]).values()
+    assert sorted(subjects for subjects, _ in schemas) == [("cdc-key",), ("cdc-value",)]
+
+
 def test_every_statement_names_the_schema_of_the_first() -> None:
     written = messages(
         OWN,
@@ -226,6 +250,21 @@ def test_a_field_twice_stops_the_changefeed(more: Column) -> None:
     assert messages("new-26.3.4", insert(table, {"id": 1, "n_": 2, more.name: 3})) == []
 
 
+def test_a_virtual_column_that_the_selectors_leave_out_is_null() -> None:
+    virtual = Column("hidden_v", mysql.integer("int"), generated="virtual")
+    hidden = Column("hidden_a", mysql.integer("int"))
+    table = Table("d", "t", (virtual, FOO.columns[0], hidden), ("id",))
+    row: Row = {"id": 1, "hidden_v": 2, "hidden_a": 3}
+    (one,) = messages("new-26.3.4+selected", insert(table, row))
+    assert datum(one.message.value)["after"] == {"id": 1, "hidden_v": None}
+    after = one.changes[0].after or {}
+    assert [(name, after[name].state) for name in sorted(after)] == [
+        ("hidden_a", State.ABSENT),
+        ("hidden_v", State.NULL),
+        ("id", State.VALUE),
+    ]
+
+
 def test_tables_without_a_key_and_one_called_source() -> None:
     row: Row = {"id": 1}
     keyless = Table("d", "t", FOO.columns[:1])
@@ -242,6 +281,24 @@ def test_a_default_stands_for_null_and_in_no_schema() -> None:
     assert "1.50" not in schema_text(one.message.value)
 
 
+def test_the_text_of_a_decimals_default_has_the_digits_of_the_stored_default() -> None:
+    """TiCDC (getValueFromDefault) parses the stored text, whatever the column's scale."""
+    column = Column("p", mysql.decimal(10, 2), default=Default("1.5", Decimal("1.50")))
+    table = Table("d", "t", (FOO.columns[0], column), ("id",))
+    (one,) = messages("new-26.3.4+decimal-string", insert(table, {"id": 1, "p": None}))
+    assert datum(one.message.value)["after"] == {"id": 1, "p": "1.5"}
+    (one,) = messages("new-26.3.4", insert(table, {"id": 1, "p": None}))
+    assert datum(one.message.value)["after"] == {"id": 1, "p": Decimal("1.50")}
+
+
+def test_a_default_that_is_partly_a_zero_date_stops_the_changefeed() -> None:
+    """TiCDC (debeziumAvroFieldValue) parses the default's text with StrToDateTime, which refuses it."""
+    for date, sent in ((ZeroDate(2020), 0), (ZeroDate(), 1)):
+        column = Column("c", mysql.temporal("datetime"), default=Default("x", date))
+        table = Table("d", "t", (FOO.columns[0], column), ("id",))
+        assert len(messages("new-26.3.4", insert(table, {"id": 1, "c": None}))) == sent
+
+
 def test_output_old_value_false_leaves_before_null() -> None:
     row: Row = {**ALICE, "name": "bob"}
     name = f"{STRINGS}+without-before"
@@ -251,6 +308,13 @@ def test_output_old_value_false_leaves_before_null() -> None:
     assert datum(updated.message.value)["before"] is None
     assert updated.changes[0].before is None
     assert datum(deleted.message.value)["before"]["name"] == "bob"
+
+
+def test_a_row_before_that_is_not_sent_stops_nothing() -> None:
+    """TiCDC (buildDebeziumAvroValueMessage) reads it only if output-old-value is true."""
+    event = change(FOO, Op.UPDATE, (ALICE, {**ALICE, "ubig": 1}))
+    names = ("new-26.3.4", "new-26.3.4+without-before")
+    assert [len(messages(name, event)) for name in names] == [0, 1]
 
 
 def test_the_records_of_ticdcs_own_converter() -> None:
