@@ -714,6 +714,8 @@ def declared(type: SourceType) -> str:
             return f"{type.name}({type.length}){suffix}"
         case Logical.DECIMAL:
             return f"decimal({type.precision},{type.scale}){suffix}"
+        case Logical.FLOAT | Logical.DOUBLE if type.scale is not None:
+            return f"{type.name}({type.precision},{type.scale}){suffix}"
         case Logical.TEXT | Logical.BINARY if type.name in (
             "char",
             "varchar",

@@ -232,7 +232,8 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
         elif cursor.accept("COLLATE"):
             new_column = replace(new_column, collation=cursor.take_names()[-1])
         elif cursor.accept("BINARY"):
-            new_column = replace(new_column, collation="binary")
+            spelled = new_column.declared or mysql.declared(new_column.type)
+            new_column = replace(new_column, collation="binary", declared=f"{spelled} BINARY")
         elif cursor.accept("PRIMARY KEY", "KEY"):
             draft.primary, draft.included = (name,), ()
             draft.primary_name = constraint_name or draft.default_primary_name

@@ -141,13 +141,12 @@ class KnownColumns:
     (`follow_statement`) and asks it how the connector describes a table (`table`, `described`).
 
     `refused_keys` are the unique keys that the connector does not take for a record key: those that
-    had nullable columns when they were made, unless it takes such keys
-    (`profile.nullable_keys`), and those of a table that has lost its key. `taken_keys` has, by table, the unique key that the connector
-    took for the table's key, which stays that when a column becomes nullable.
+    had nullable columns when they were made, unless it takes such keys (`profile.nullable_keys`),
+    and those of a table that has lost its key. `taken_keys` has, by table, the unique key that the
+    connector took for the table's key, which stays that when a column becomes nullable.
     `without_known_comment` are the tables whose comment the connector does not know, since they
-    were made LIKE others. A connector with
-    `profile.edits_modified` edits a column for MODIFY as for CHANGE, and keeps its length and
-    scale, too (debezium#kept-lengths).
+    were made LIKE others. A connector with `profile.edits_modified` edits a column for MODIFY as
+    for CHANGE, and keeps its length and scale, too (debezium#kept-lengths).
     """
 
     profile: DebeziumProfile
@@ -188,9 +187,13 @@ class KnownColumns:
             before = self.columns.get(table_key, {})
         known_after = _known_after(event, event.after.columns, before, self.profile)
         self.columns[table_key] = dict(known_after)
+        comment_before = event.before.comment if event.before else ""
+        tells_comment = event.action in ("create table", "table comment") or (
+            event.after.comment != comment_before
+        )
         if like:
             self.without_known_comment.add(table_key)
-        elif event.action in ("create table", "table comment"):
+        elif tells_comment:
             self.without_known_comment.discard(table_key)
 
     def _forget_keys(self, table_key: _Place) -> None:

@@ -438,6 +438,18 @@ def test_a_table_made_like_another_has_no_comment_under_its_new_name_either() ->
     assert known.table(_table_with_comment("b", "of x")).comment == "of x"
 
 
+def test_the_comment_of_a_table_made_like_another_is_known_once_a_statement_says_it() -> None:
+    """debezium#kept-comments: beside other actions, too."""
+    known = KnownColumns(NEW)
+    like, commented = _table_with_comment("b", "of a"), _table_with_comment("b", "own")
+    for action, sql, before, after in (
+        ("create table", "CREATE TABLE b LIKE a", None, like),
+        ("add column", "ALTER TABLE b COMMENT = 'own', ADD COLUMN c INT", like, commented),
+    ):
+        known.follow_statement(SchemaChange(START, action, sql, "d", "b", before, after))
+    assert known.table(commented).comment == "own"
+
+
 def test_a_table_made_like_one_of_another_database_has_its_columns() -> None:
     """debezium#kept-comments: a column of the key whose CHANGE did not say NOT NULL is optional."""
     known = KnownColumns(NEW)

@@ -270,3 +270,15 @@ def test_float32() -> None:
 
 def test_the_catalogue_has_every_logical_type() -> None:
     assert {kind.logical for kind in mysql.TYPES.values()} == set(Logical)
+
+
+@pytest.mark.parametrize(
+    ("type", "shown"),
+    [
+        (mysql.real("double"), "double"),
+        (mysql.real("double", precision=8, scale=3), "double(8,3)"),
+        (mysql.real("float", unsigned=True, precision=6, scale=0), "float(6,0) unsigned"),
+    ],
+)
+def test_a_float_is_shown_with_its_digits(type: SourceType, shown: str) -> None:
+    assert mysql.declared(type) == shown

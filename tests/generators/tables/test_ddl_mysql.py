@@ -210,6 +210,7 @@ def test_show_create_table_as_clients_print_it(reads, notes):
         *(("int", "int", {}, "int"), ("tinyint(1)", "tinyint", {}, "")),
         *(("bit", "bit", {"length": 1}, "bit"), ("bit(1)", "bit", {"length": 1}, "")),
         ("decimal", "decimal", {"precision": 10, "scale": 0}, "decimal"),
+        ("char(4)    binary", "char", {"length": 4}, "char(4) BINARY"),
         *(
             ("varchar(9) byte", "varbinary", {"length": 9}, "varchar(9) byte"),
             ("text(63)", "tinytext", {}, "text(63)"),
