@@ -146,10 +146,10 @@ class Column:
     collation; `generated` is stored, virtual or ""; `comment` is its comment; `inline_unique` says
     that its definition itself has UNIQUE, a unique key that some writers read otherwise than one
     that the table's definition lists. `inline_primary` says whether it has PRIMARY KEY itself:
-    False if an earlier definition had it and the present one has not, None if none had. `is_counter`
-    says that it has AUTO_INCREMENT, or ON UPDATE without
-    the default CURRENT_TIMESTAMP before it, which some writers take for a counter, too;
-    `has_on_update` that it has ON UPDATE.
+    False if an earlier definition had it and the present one has not, None if none had.
+    `is_counter` says that it has AUTO_INCREMENT, or ON UPDATE without the default
+    CURRENT_TIMESTAMP before it, which some writers take for a counter, too; `has_on_update` that it
+    has ON UPDATE.
     """
 
     name: str

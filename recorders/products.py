@@ -259,7 +259,9 @@ MySQL's of 3.6 or later.
 
 
 _ENGINES: Final = {"3.7.0.Final": "3.6.1.Final"}
-"""The releases of the embedded engine that run connectors whose own the registry lacks."""
+"""By the release of a connector of which the registry has no engine, the release of the engine that
+runs it.
+"""
 
 
 def debezium_bundle(connector: str, release: str, *, plugins: bool = False) -> Bundle:

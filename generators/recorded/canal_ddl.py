@@ -44,7 +44,11 @@ _ACTIONS: Final = (
     (r"alter table ", ""),
 )
 """How a statement begins, and its action; "" for ALTER TABLE, whose action its clauses tell."""
-_UNREAD: Final = re.compile(r"create or replace table |alter .*\bview ", re.IGNORECASE)
+_VIEW_OPTION: Final = r"(?:algorithm ?= ?\w+|definer ?= ?\S+|sql security \w+) "
+"""What may stand between ALTER and VIEW."""
+_UNREAD: Final = re.compile(
+    rf"create or replace table |alter (?:{_VIEW_OPTION})*view ", re.IGNORECASE
+)
 """How statements begin that Canal's SQL parser does not read."""
 _SILENT: Final = (
     rf"add (?:constraint (?:{_PART} )?)?(?:foreign key|check)\b",
@@ -100,8 +104,8 @@ class Statement:
 
 def parse_statement(sql: str, default: str) -> Statement | None:
     """Parses the SQL of a DDL statement. `default` is the database of names without one. Returns
-    None for a statement of which Canal sends no message, since the server logs it without a table or
-    Canal does not list its clauses. One that Canal's SQL parser does not read has the action of
+    None for a statement of which Canal sends no message, since the server logs it without a table
+    or Canal does not list its clauses. One that Canal's SQL parser does not read has the action of
     CREATE DATABASE, which is a QUERY, and no database.
     """
     statement_text = sql.strip().rstrip("; ")

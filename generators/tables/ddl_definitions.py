@@ -220,7 +220,8 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
             default = _read_default(draft, cursor, new_column.type, start)
             new_column = replace(new_column, default=default)
             if default and default.text.lower().startswith(_CURRENT_TIMES):
-                new_column = replace(new_column, has_on_update=_skip_update(cursor))
+                has_on_update = new_column.has_on_update or _skip_update(cursor)
+                new_column = replace(new_column, has_on_update=has_on_update)
         elif cursor.accept("AUTO_INCREMENT"):
             new_column = replace(new_column, is_counter=True)
         elif _skip_update(cursor):
@@ -776,6 +777,6 @@ def _read_column_change(draft: Draft, cursor: Cursor, types: Types, written_name
     read_column(draft, cursor, types, position)
     if old_column.inline_unique:  # the key stays when a definition without UNIQUE follows
         draft.change_column(new_name, inline_unique=True)
-    if old_column.inline_primary is not None and new_name not in draft.primary_words():
+    if old_column.inline_primary is not None and new_name not in draft.inline_primary_columns():
         draft.change_column(new_name, inline_primary=False)
     draft.rename_column(old_column.name, new_name)

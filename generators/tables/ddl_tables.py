@@ -220,7 +220,7 @@ class Draft:
         if self.mysql:
             self.drop_index("PRIMARY")
 
-    def primary_words(self) -> set[str]:
+    def inline_primary_columns(self) -> set[str]:
         """The columns whose present definitions say PRIMARY KEY themselves."""
         return {column.name for column in self.columns if column.inline_primary}
 

@@ -52,7 +52,7 @@ from generators.formats.alibaba_canal_json.cells import (
     column_type,
     column_wire,
     has_unread_type,
-    is_key_for_ever,
+    key_columns,
 )
 from generators.formats.alibaba_canal_json.profiles import (
     CHOICES,
@@ -193,10 +193,10 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
 
 
 def show_event(event: Event) -> Event:
-    """The event with its table as the server shows it. No column has the spelling of a statement, nor
-    a key that only a statement knows, and what utf8 cannot hold in three bytes is a question mark. If a table's name has a dot, Canal
-    takes the answer of DESC, which calls the first unique key without NULL primary where there is
-    no primary key (canal#tsdb).
+    """The event with its table as the server shows it. No column has the spelling of a statement,
+    nor a key that only a statement knows, and what utf8 cannot hold in three bytes is a question
+    mark. If a table's name has a dot, Canal takes the answer of DESC, which calls the first unique
+    key without NULL primary where there is no primary key (canal#tsdb).
     """
     if not isinstance(event, RowChange):
         return event
@@ -388,11 +388,7 @@ def _row_messages(
     if not logged:
         return
     data_images = [image.before if event.op is Op.DELETE else image.after for image in logged]
-    lost_columns = {c.name for c in table.columns if c.inline_primary is False}
-    key = {
-        *(name for name in table.primary_key if name not in lost_columns),
-        *(c.name for c in table.columns if profile.keeps_dropped_key and is_key_for_ever(c)),
-    }
+    key = key_columns(table, profile)
     keys = tuple(name for name in data_images[0] if name in key)
     olds = (
         [image.old for image in logged if image.old or not profile.drops_empty_old]

@@ -66,7 +66,7 @@ class AskedTables:
         before, after = event.before, event.after
         if event.action in ("create table", "drop table"):
             self._asked.pop(TableName(event.database, event.table), None)
-        elif before and after and before.name != after.name:
+        elif before and after and TableName.of(before) != TableName.of(after):
             was_asked = TableName.of(before) in self._asked
             asked_table = self._asked.pop(TableName.of(before), None)
             if was_asked or event.action != _RENAME:

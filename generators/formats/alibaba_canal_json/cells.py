@@ -68,6 +68,15 @@ def is_key_for_ever(column: Column) -> bool:
     )
 
 
+def key_columns(table: Table, facts: CanalProfile) -> frozenset[str]:
+    """The columns that Canal takes for the key: those of the server's key but for columns whose
+    definition no longer says PRIMARY KEY, and those that stay keys for ever (canal#dropped-key).
+    """
+    lost = {column.name for column in table.columns if column.inline_primary is False}
+    kept = {c.name for c in table.columns if facts.keeps_dropped_key and is_key_for_ever(c)}
+    return frozenset({name for name in table.primary_key if name not in lost} | kept)
+
+
 def column_type(column: Column, facts: CanalProfile) -> str:
     """The type of a column as the member `mysqlType` spells it: as the statement that made the
     table declared it, if that is known, else as the server shows it. A server without display

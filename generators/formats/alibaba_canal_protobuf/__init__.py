@@ -86,7 +86,8 @@ from generators.formats.alibaba_canal_json import (
     statement_message,
     supports,
 )
-from generators.formats.alibaba_canal_json.cells import column_type, is_key_for_ever
+from generators.formats.alibaba_canal_json.asked_tables import AskedTables
+from generators.formats.alibaba_canal_json.cells import column_type, key_columns
 from generators.formats.alibaba_canal_json.profiles import CanalProfile, ddl_type
 from generators.formats.alibaba_canal_json.scenarios import scenarios
 from generators.formats.alibaba_canal_protobuf.faults import CELL_FAULTS, FAULTS, unfit
@@ -193,8 +194,11 @@ def write(history: History, profile: CanalProtobufProfile, layout: Layout) -> li
     """
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
+    asked_tables = AskedTables()
     for number, logged, batch in number_batches(history, chance.randrange(1, 1_000_000)):
-        event = logged if profile.live and not is_unread(logged) else show_event(logged)
+        shown_event = asked_tables.show(logged)
+        is_as_stated = profile.live and not is_unread(shown_event)
+        event = shown_event if is_as_stated else show_event(shown_event)
         for partition, entries, changes, names in _entries_of_event(event, profile, layout):
             has_declared_type = isinstance(event, RowChange) and any(
                 column.declared for column in event.table.columns
@@ -347,10 +351,7 @@ def _row_entries(
     table, logged = event.table, log_rows(event, profile)
     if not logged:
         return
-    key = {
-        *table.primary_key,
-        *(c.name for c in table.columns if profile.keeps_dropped_key and is_key_for_ever(c)),
-    }
+    key = key_columns(table, profile)
     newest = [image.before if event.op is Op.DELETE else image.after for image in logged]
     keys = tuple(name for name in newest[0] if name in key)
     flat = FlatMessage(event.op, table.database, table.name, keys=keys or None)
@@ -423,7 +424,7 @@ def _marks(event: RowChange, row_count: int, profile: CanalProtobufProfile) -> t
 
 
 def _row_data(
-    table: Table, row_image: RowImage, op: Op, key: set[str], profile: CanalProtobufProfile
+    table: Table, row_image: RowImage, op: Op, key: frozenset[str], profile: CanalProtobufProfile
 ) -> dict[str, Any]:
     """The columns of a row before and after a change. `updated` marks a column after it whose value
     is new, in an INSERT every column. An INSERT has no columns before, a DELETE none after
@@ -438,7 +439,7 @@ def _row_data(
 
 
 def _columns(
-    table: Table, image: Mapping[str, Any], key: set[str], profile: CanalProtobufProfile
+    table: Table, image: Mapping[str, Any], key: frozenset[str], profile: CanalProtobufProfile
 ) -> list[dict[str, Any]]:
     """The documents of the columns that an image holds, in the table's order."""
     return [
@@ -462,7 +463,7 @@ def _row_change(
     op: Op,
     table: Table,
     row_image: RowImage,
-    key: set[str],
+    key: frozenset[str],
     profile: CanalProtobufProfile,
 ) -> Change:
     """The change expected for row `number` of a message: its images as the message has them. `key`

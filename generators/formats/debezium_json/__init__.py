@@ -182,6 +182,24 @@ class _Writer:
         self.profile = profile if identity is None else replace(profile, image=identity.identity)
         self.index_columns = () if identity is None else identity.columns
 
+    def move_identity(self, event: SchemaChange) -> None:
+        """Gives a table its REPLICA IDENTITY under the names that it and its columns have after a
+        statement; that of a dropped table is forgotten.
+        """
+        old, new = event.before, event.after
+        if old is None:
+            return
+        identity = self.identities.pop((old.database, old.schema, old.name), None)
+        if identity is None or new is None:
+            return
+        names = {column.name for column in new.columns}
+        pairs = zip(old.columns, new.columns, strict=False)
+        new_names = {old_column.name: new_column.name for old_column, new_column in pairs}
+        columns = tuple(
+            name if name in names else new_names.get(name, name) for name in identity.columns
+        )
+        self.identities[new.database, new.schema, new.name] = replace(identity, columns=columns)
+
     def write_rows(self, event: RowChange) -> None:
         """Writes the messages of a row change. Nothing is written for UPDATE and DELETE under a
         MINIMAL row image.
@@ -699,6 +717,7 @@ class _Writer:
             self.known_charsets.follow_statement(event)
         if self.profile.source == "postgresql":
             self.known_labels.follow_statement(event)
+            self.move_identity(event)
         self.known_defaults.follow_statement(event)
 
     def write_heartbeat(self, event: Heartbeat) -> None:

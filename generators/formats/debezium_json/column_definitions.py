@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, Self
 
-from generators.model import Column, Logical
+from generators.model import Column, Logical, SchemaChange
 
+_NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
+"""A name in SQL, with or without back-ticks."""
+_LIKE: Final = re.compile(rf"\bLIKE\s+(?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
+"""The table, perhaps with its database, that a CREATE TABLE LIKE copies."""
 _TEXT_TYPES: Final = (
     r"(?:(?:VAR|N|NVAR)?CHAR\b|CHARACTER\b|NATIONAL\b|(?:TINY|MEDIUM|LONG)?TEXT\b|LONG\b"
     r"|(?:ENUM|SET)(?=\s*\())"
@@ -281,3 +285,26 @@ def read_nullability(columns: Sequence[ListedColumn]) -> Mapping[str, bool]:
         )
         carried = column.nullable
     return nullability
+
+
+class TableName(NamedTuple):
+    """A table: the names of its database and of itself."""
+
+    database: str
+    table: str
+
+
+def bare_name(name: str) -> str:
+    """A name in SQL without its back-ticks."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def copied_table(event: SchemaChange) -> TableName | None:
+    """The table that a CREATE TABLE LIKE copies; None for any other statement. A name without a
+    database is one of the statement's own database.
+    """
+    like = _LIKE.search(event.sql) if event.action == "create table" else None
+    if like is None:
+        return None
+    database = bare_name(like[1]) if like[1] else event.database
+    return TableName(database, bare_name(like[2]))

@@ -341,7 +341,7 @@ _UNIQUE_INDEX: Final = re.compile(r"\s*CREATE\s+UNIQUE\s+INDEX\b", re.IGNORECASE
 """The beginning of a CREATE UNIQUE INDEX."""
 
 
-SILENT: Final = ("create view", "drop view", "create sequence")
+WITHOUT_ROWS: Final = ("create view", "drop view", "create sequence")
 """Actions of `mysql.DDL_ACTIONS` on what has no rows; no named case has them."""
 
 
@@ -358,6 +358,7 @@ def tables_of_statement(event: SchemaChange, profile: DebeziumProfile) -> list[s
     names, in 1.4 with the old names (debezium#schema-change-names). [] for any other statement.
     """
     if event.action == "drop view":
+        # A DROP VIEW names none, however many it drops (debezium#views).
         return []
     names = [
         dropped.name
@@ -616,8 +617,8 @@ _UPDATED_DEFAULT: Final = re.compile(
 def is_counted(column: Column, profile: DebeziumProfile) -> bool:
     """Whether the connector's parser takes a column for one that counts by itself: AUTO_INCREMENT,
     SERIAL, and, by mistake, ON UPDATE (MariaDBParser.g4: autoIncrementColumnConstraint,
-    defaultValue). In most releases (`counts_updates`) one that follows the default
-    CURRENT_TIMESTAMP makes no counter (debezium#counters).
+    defaultValue). One that follows the default CURRENT_TIMESTAMP counts only in releases with
+    `counts_updates` (debezium#counters).
     """
     definition = column.declared
     if not profile.counts_updates:
@@ -684,10 +685,12 @@ _SERIALS: Final = {"smallint": "SMALLSERIAL", "integer": "SERIAL", "bigint": "BI
 def _postgresql_name(column: Column, names_serials: bool) -> str:
     """The type of a column as PostgreSQL's catalogue calls it. An enum has the name of its CREATE
     TYPE, or a fixed one where the type does not tell it. With `names_serials` an integer whose
-    default is a sequence's next number has the name of a serial type, as the driver calls it.
+    default has a sequence's next number in it has the name of a serial type, as the driver calls
+    it; one of a domain has not.
     """
-    if names_serials and column.default and column.default.text.startswith("nextval("):
-        return _SERIALS[column.type.name]
+    serial = _SERIALS.get(column.type.name) if names_serials and not column.declared else None
+    if serial and column.default and "nextval(" in column.default.text.lower():
+        return serial
     base = column.type.name.removesuffix("[]")
     name = column.declared or "mood" if base == "enum" else catalogue_name(base)
     return "_" * column.type.name.endswith("[]") + name.strip('"').upper()

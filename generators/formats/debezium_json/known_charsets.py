@@ -17,7 +17,9 @@ from generators.formats.debezium_json.column_definitions import (
     StatedCharset,
     TableCharsets,
     TextDefinition,
+    bare_name,
     charset_of_collation,
+    copied_table,
     text_definitions,
 )
 from generators.model import Column, Logical, Row, SchemaChange, Table
@@ -54,8 +56,6 @@ _CODECS: Final[Mapping[str, str]] = {
 }
 """Python's codec for each character set, as Java has it: its latin1 is Windows' code page 1252."""
 
-_LIKE: Final = re.compile(r"\bLIKE\s+(?:(\S+?)\.)?(\S+?)\s*$", re.IGNORECASE)
-"""The table, perhaps with its database, that a CREATE TABLE LIKE copies."""
 _RENAMED: Final = re.compile(
     r"\b(?:CHANGE\s+(?:COLUMN\s+)?|RENAME\s+COLUMN\s+)(`(?:[^`]|``)+`|\w+)\s+(?:TO\s+)?"
     r"(`(?:[^`]|``)+`|\w+)",
@@ -159,8 +159,8 @@ class KnownCharsets:
     def _create_table(self, event: SchemaChange, after: Table) -> None:
         """Follows a CREATE TABLE. One LIKE another table takes that table's character sets."""
         place = (event.database, event.table)
-        if like := _LIKE.search(event.sql):
-            template = self.tables.get((_bare(like[1] or event.database), _bare(like[2])))
+        if copied := copied_table(event):
+            template = self.tables.get(copied)
             self.tables.pop(place, None)
             if template:
                 self.tables[place] = replace(template, columns=dict(template.columns))
@@ -197,8 +197,8 @@ class KnownCharsets:
         if new_default:
             texts.default = replace(texts.default, server=new_default)
         for old_name, new_name in _RENAMED.findall(event.sql):
-            if moved_charset := texts.columns.pop(_bare(old_name), None):
-                texts.columns[_bare(new_name)] = moved_charset
+            if moved_charset := texts.columns.pop(bare_name(old_name), None):
+                texts.columns[bare_name(new_name)] = moved_charset
         _define_columns(texts, event, after)
         if clauses.converted:
             texts.columns = {
@@ -268,8 +268,3 @@ def _misread(source_text: str, charset: _Charset) -> str:
     if not server or not read:
         return source_text
     return source_text.encode(server, "replace").decode(read, "replace")
-
-
-def _bare(name: str) -> str:
-    """A name in SQL without its back-ticks."""
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -18,7 +18,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from generators.formats.debezium_json.column_definitions import listed_columns, read_nullability
+from generators.formats.debezium_json.column_definitions import (
+    bare_name,
+    copied_table,
+    listed_columns,
+    read_nullability,
+)
 from generators.formats.debezium_json.envelope import declared_size, is_counted, literal
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, SchemaChange, Table
@@ -37,8 +42,6 @@ _CLAUSE: Final = re.compile(
 """A clause that changes or renames a column. Groups: of CHANGE 1 old name, 2 new name, 3
 definition; of MODIFY 4 name, 5 definition; of RENAME COLUMN 6 old name, 7 new name.
 """
-_LIKE: Final = re.compile(rf"\bLIKE (?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
-"""The table, perhaps with its database, that a CREATE TABLE LIKE copies."""
 _DROPS_INDEX: Final = re.compile(r"\bDROP\s+(?:INDEX|KEY)\b", re.IGNORECASE)
 """A clause that drops an index or a key."""
 _DROPS_COLUMN: Final = re.compile(rf"\bDROP\s+COLUMN\s+{_NAME}", re.IGNORECASE)
@@ -117,10 +120,10 @@ class _Carrier:
         # The groups of _CLAUSE: 1 and 2 are the old and the new name in CHANGE, 6 and 7 those in
         # RENAME COLUMN. A MODIFY, which has neither, changes no name.
         clauses = [m for m in _CLAUSE.finditer(sql) if m[1] or m[6]]
-        renamed = {_bare(m[1] or m[6]): _bare(m[2] or m[7]) for m in clauses}
+        renamed = {bare_name(m[1] or m[6]): bare_name(m[2] or m[7]) for m in clauses}
         # A column that takes the name of another one, in whose place it is.
         lost = {new for new in renamed.values() if new not in renamed}
-        lost |= {_bare(m[1]) for m in _DROPS_COLUMN.finditer(sql)}
+        lost |= {bare_name(m[1]) for m in _DROPS_COLUMN.finditer(sql)}
         return cls(renamed, lost, {column.name for column in after.columns})
 
     def carry_keys(self, keys: Iterable[_Key]) -> tuple[_Key, ...]:
@@ -177,12 +180,10 @@ class KnownColumns:
         self._follow_keys(event, old_keys, event.after)
         self._refuse_keys(table_key, old_keys, event.after)
         self._take_key(table_key, event.after)
-        like = _LIKE.search(event.sql) if created else None
+        copied = copied_table(event)
         before: Mapping[str, _Known] = {}
-        if like:
-            # A name without a database is one of the statement's own database.
-            template_key = (_bare(like[1]) if like[1] else event.database, _bare(like[2]))
-            before = self.columns.get(template_key, {})
+        if copied:
+            before = self.columns.get(copied, {})
         elif not created:
             before = self.columns.get(table_key, {})
         known_after = _known_after(event, event.after.columns, before, self.profile)
@@ -191,7 +192,7 @@ class KnownColumns:
         tells_comment = event.action in ("create table", "table comment") or (
             event.after.comment != comment_before
         )
-        if like:
+        if copied:
             self.without_known_comment.add(table_key)
         elif tells_comment:
             self.without_known_comment.discard(table_key)
@@ -338,7 +339,7 @@ def _known_after(
     knew of each column. With `profile.edits_modified` MODIFY edits a column, as CHANGE does,
     rather than making it anew.
     """
-    clauses = {_bare(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
+    clauses = {bare_name(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
     nullability: dict[str, bool] = {}
     for listed in listed_columns(event.sql):
         nullability |= read_nullability(listed)
@@ -355,7 +356,7 @@ def _known_after(
             if clause
             else ""
         )
-        old = before.get(_bare(clause_name) if clause else column.name)
+        old = before.get(bare_name(clause_name) if clause else column.name)
         definition = (clause[3] or clause[5]) if clause else None
         if definition is not None:
             new = replace(new, optional=not column.nullable and not _SOLID.search(definition))
@@ -391,8 +392,3 @@ def _complete_column(column: Column, known: _Known) -> Column:
         comment=column.comment or known.comment,
         nullable=(column.nullable or known.optional) and not known.required,
     )
-
-
-def _bare(name: str) -> str:
-    """A name in SQL without its back-ticks."""
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -12,22 +12,20 @@ from typing import Final
 
 from generators.model import Column, SchemaChange, Table
 
-_NAME: Final = r"(?:\"((?:[^\"]|\"\")+)\"|(\w+))"
-"""A name in SQL; the groups are what stands in quotes and what stands without."""
+_NAME: Final = r"(\"(?:[^\"]|\"\")+\"|\w+)"
+"""A name in SQL, in quotes or without."""
 _RETYPED: Final = re.compile(
     rf"\bALTER\s+(?:COLUMN\s+)?{_NAME}\s+(?:SET\s+DATA\s+)?TYPE\b"
     rf"|\bDROP\s+(?:COLUMN\s+)?(?:IF\s+EXISTS\s+)?{_NAME}",
     re.IGNORECASE,
 )
-"""A clause of ALTER TABLE that gives a column another type, or drops it; the groups are those of
-the column's name, of either clause.
+"""A clause of ALTER TABLE that gives a column another type, or drops it; one of the two groups is the
+column's name.
 """
 _RENAMED: Final = re.compile(
     rf"\bRENAME\s+(?:COLUMN\s+)?(?!TO\b|CONSTRAINT\b){_NAME}\s+TO\s+{_NAME}", re.IGNORECASE
 )
-"""A clause of ALTER TABLE that renames a column; the groups are those of the old name and of the
-new one.
-"""
+"""A clause of ALTER TABLE that renames a column; the groups are the old name and the new one."""
 _Place = tuple[str, str | None, str, str]
 """A column: the names of its database, schema, table and itself."""
 
@@ -59,18 +57,22 @@ class KnownLabels:
     def follow_statement(self, event: SchemaChange) -> None:
         """Forgets the enums of columns that a statement drops, or gives another type: what the
         connector knows of the new enum is not that of the old one, however alike the labels are. A
-        table or column that gets another name keeps its enums.
+        table or column that gets another name keeps its enums, and so does a table that gets
+        another schema. DROP TABLE forgets none.
         """
         table = event.after or event.before
         if table is None:
             return
-        old_table = (table.database, table.schema, event.old_name or table.name)
+        old_schema = (event.before or table).schema
+        old_table = (table.database, old_schema, event.old_name or table.name)
         columns = {place[3]: place for place in self.enums if place[:3] == old_table}
         for match in _RETYPED.finditer(event.sql):
-            retyped_place = columns.pop(_column_name(match, 1, 3), None)
+            retyped_place = columns.pop(_column_name(match[1] or match[2]), None)
             if retyped_place is not None:
                 del self.enums[retyped_place]
-        renamed = {_column_name(m, 1): _column_name(m, 3) for m in _RENAMED.finditer(event.sql)}
+        renamed = {
+            _column_name(match[1]): _column_name(match[2]) for match in _RENAMED.finditer(event.sql)
+        }
         moved = {
             (table.database, table.schema, table.name, renamed.get(name, name)): self.enums.pop(
                 place
@@ -101,13 +103,11 @@ class KnownLabels:
         return replace(column, type=replace(column.type, members=known_labels))
 
 
-def _column_name(match: re.Match[str], *groups: int) -> str:
-    """The name that a match of `_NAME` found: `groups` are the numbers of its first groups, of
-    which one has the name in quotes, or the next one has it without.
-    """
-    quoted = next((match[group] for group in groups if match[group]), None)
-    bare = next((match[group + 1] for group in groups if match[group + 1]), "")
-    return quoted.replace('""', '"') if quoted else bare.lower()
+def _column_name(written_name: str) -> str:
+    """The column that a name in SQL means: in quotes as it stands, else in lower case."""
+    if written_name.startswith('"'):
+        return written_name[1:-1].replace('""', '"')
+    return written_name.lower()
 
 
 def _is_altered(old_labels: Sequence[str], new_labels: Sequence[str]) -> bool:
@@ -119,6 +119,4 @@ def _is_altered(old_labels: Sequence[str], new_labels: Sequence[str]) -> bool:
     remaining_labels = iter(new_labels)
     in_order = all(label in remaining_labels for label in kept_labels)
     gone = len(old_labels) - len(kept_labels)
-    if len(old_labels) == len(new_labels):
-        return gone <= 1
-    return in_order and gone <= 1 and len(new_labels) > len(old_labels)
+    return in_order and gone <= 1 and len(new_labels) >= len(old_labels)

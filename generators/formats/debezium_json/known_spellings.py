@@ -9,13 +9,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from generators.formats.debezium_json.column_definitions import copied_table
 from generators.formats.debezium_json.envelope import literal
 from generators.model import SchemaChange, Table
 
 _LITERAL: Final = re.compile(
-    r"`(?:[^`]|``)*`|'((?:[^'\\]|''|\\.)*)'|\"((?:[^\"\\]|\"\"|\\.)*)\"", re.DOTALL
+    r"--\s[^\n]*|#[^\n]*|/\*(?!!).*?\*/|`(?:[^`]|``)*`|'((?:[^'\\]|''|\\.)*)'|\"((?:[^\"\\]|\"\"|\\.)*)\"",
+    re.DOTALL,
 )
-"""A name in back-ticks, or else a text in single quotes (group 1) or in double ones (group 2)."""
+"""A comment, or a name in back-ticks, or else a text in single quotes (group 1) or in double ones
+(group 2).
+"""
 _ESCAPE: Final = re.compile(r"''|\"\"|\\(.)", re.DOTALL)
 """A doubled quote, or a back-slash and the character behind it (the group)."""
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
@@ -42,7 +46,8 @@ class KnownSpellings:
         table_key = (event.database, event.table)
         if event.old_name:
             self.by_table[table_key] = self.by_table.pop((event.database, event.old_name), {})
-        spellings = dict(self.by_table.get(table_key, {}))
+        # CREATE TABLE LIKE copies the columns as the connector knows them.
+        spellings = dict(self.by_table.get(copied_table(event) or table_key, {}))
         for match in _LITERAL.finditer(event.sql):
             spelled = match[1] if match[1] is not None else match[2]
             if spelled is None:

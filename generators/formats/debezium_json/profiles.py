@@ -125,9 +125,6 @@ class DebeziumProfile(Profile):
     keys_have_included: bool = False
     """PostgreSQL's record keys have the columns that INCLUDE adds to a primary key
     (debezium#included-columns)."""
-    takes_case_twins: bool = False
-    """PostgreSQL's connector reads tables of which two columns' names differ by letter case alone
-    (up to 2.5); later ones stop there."""
     nullable_keys: bool = False
     """A unique key of columns that may be NULL is taken for a key (debezium#unique-keys)."""
     enum_defaults: Literal["", "public", "every"] = "public"

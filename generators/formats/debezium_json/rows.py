@@ -185,7 +185,7 @@ def shape_of(
     names = {c.name: envelope.field_name(c.name, profile, snapshot) for c in table.columns}
     if len(set(names.values())) < len(names):
         raise NamesClash(f"two columns of {table.name!r} have one name in Connect's schema")
-    if profile.source == "postgresql" and not profile.takes_case_twins:
+    if profile.source == "postgresql":
         lower_names = {c.name.lower() for c in table.columns}
         if len(lower_names) < len(names):
             raise NamesClash(f"two columns of {table.name!r} differ by letter case alone")

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, inserted, read, updated
-from generators.formats.debezium_json.envelope import SILENT
+from generators.formats.debezium_json.envelope import WITHOUT_ROWS
 from generators.formats.debezium_json.losses import cell_faults, losses
 from generators.formats.debezium_json.oracle_scenarios import oracle_cases
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
@@ -568,7 +568,7 @@ class _Cases(Cases):
         """Yields the case of each DDL statement on the topic of schema changes, a rename between
         rows, and a statement with a comment and line breaks. In the former the table is the same
         before and after the statement, None after a DROP TABLE and for a statement on a database;
-        SILENT statements have no message.
+        statements on views and sequences (WITHOUT_ROWS) are left out.
         """
         columns = (
             self.id,
@@ -577,7 +577,9 @@ class _Cases(Cases):
             Column("d", mysql.decimal(10, 2)),
         )
         for event in (
-            ddl_event(action, self.database) for action in mysql.DDL_ACTIONS if action not in SILENT
+            ddl_event(action, self.database)
+            for action in mysql.DDL_ACTIONS
+            if action not in WITHOUT_ROWS
         ):
             table = Table(event.database, event.table, columns, ("id",)) if event.table else None
             yield of_statement(

@@ -682,6 +682,9 @@ def test_a_table_that_is_renamed_behind_another_clause_is_as_the_server_shows_it
     ]
     changed = insert(table("u", "BIGINT"), row)
     assert types(rename, insert(table("u"), row), changed) == [None, "bigint(20)", "BIGINT"]
+    elsewhere = dataclasses.replace(table("t"), database="e")
+    moved = dataclasses.replace(rename, database="e", after=elsewhere)
+    assert types(moved, insert(elsewhere, row)) == [None, "bigint(20)"]
     first = dataclasses.replace(rename, action="rename table", table="u", old_name="t")
     assert types(first, insert(table("u"), row)) == [None, "bigint"]
 

@@ -164,3 +164,11 @@ def test_the_first_event_of_a_table_without_a_key_has_no_key() -> None:
     row = dict.fromkeys(column.name for column in keyless.columns)
     (record,) = written("1.1.8", History((change(keyless, Op.INSERT, (None, row)),)))
     assert record.changes[0].keys is None
+
+
+def test_a_key_that_a_columns_definition_no_longer_says_is_lost() -> None:
+    """As in Canal's flat messages (canal#dropped-key)."""
+    column = Column("id", mysql.integer("int"), inline_primary=False)
+    table = Table("d", "t", (column,), ("id",))
+    (record,) = written("1.1.7", History((change(table, Op.INSERT, (None, {"id": 1})),)))
+    assert record.changes[0].keys is None

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from generators.formats.debezium_json import FORMAT, write
+from generators.formats.debezium_json.known_labels import KnownLabels
 from generators.model import Column, Event, History, Layout, SchemaChange, Table
 from generators.sources import boundaries, postgresql
 
@@ -49,6 +50,28 @@ def test_the_labels_of_another_enum_are_listed() -> None:
         ("open,paid", "open"),
         ("paid,open,sent", "sent"),
     ]
+
+
+def test_labels_in_another_order_are_another_enums() -> None:
+    old, new = _orders("a", "b", "c"), _orders("c", "b", "a")
+    assert _rows("3.5.0.Final", (old, "a"), (new, "a")) == [("a,b,c", "a"), ("c,b,a", "a")]
+
+
+def test_a_table_in_another_schema_keeps_the_labels_that_are_known() -> None:
+    old, grown = _orders("a", "b"), replace(_orders("a", "b", "c"), schema="s2")
+    moved = SchemaChange(
+        boundaries.START,
+        "alter table",
+        "ALTER TABLE orders SET SCHEMA s2",
+        "audit",
+        "orders",
+        _orders("a", "b", "c"),
+        grown,
+    )
+    known = KnownLabels()
+    known.table(old)
+    known.follow_statement(moved)
+    assert known.table(grown).column("state").type.members == ("a", "b")
 
 
 def test_a_table_that_is_met_later_has_the_labels_of_its_first_row() -> None:

@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, written
@@ -375,16 +376,43 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
     ]
 
 
-def test_columns_that_differ_by_case_alone_stop_postgresqls_connector_since_3() -> None:
+@pytest.mark.parametrize(
+    ("identity", "columns", "new_name", "before"),
+    [
+        ("full", (), "a", {"id": 1, "a": 1}),
+        ("index", ("a",), "b", {"id": 0, "b": 1}),
+    ],
+)
+def test_a_replica_identity_goes_with_the_names_of_its_table_and_columns(
+    identity: Literal["full", "index"],
+    columns: tuple[str, ...],
+    new_name: str,
+    before: dict[str, int],
+) -> None:
+    number = postgresql.integer("integer")
+
+    def table(name: str, column: str) -> Table:
+        columns = Column("id", number, False), Column(column, number)
+        return Table("d", name, columns, ("id",), (), "public")
+
+    old, new = table("t", "a"), table("u", new_name)
+    renamed = SchemaChange(
+        START, "rename table", "ALTER TABLE t RENAME TO u", "d", "u", old, new, old_name="t"
+    )
+    delete = boundaries.change(new, Op.DELETE, ({"id": 1, new_name: 1}, None))
+    given = model.ReplicaIdentity(START, "d", "public", "t", identity, columns)
+    p = FORMAT.build("3.5.0.Final", "postgresql", "schemaless")
+    record, *_ = write(History((given, renamed, delete)), p, Layout("cdc"))
+    assert json.loads(record.message.value or b"")["before"] == before
+
+
+def test_columns_that_differ_by_case_alone_stop_postgresqls_connector() -> None:
     """debezium#case-twins."""
     columns = tuple(Column(name, postgresql.integer("integer")) for name in ("A", "a"))
     insert = boundaries.change(
         Table("d", "t", columns, (), (), "public"), Op.INSERT, (None, {"A": 1, "a": 2})
     )
-    old = FORMAT.build("2.5.4.Final", "postgresql", "schemaless")
-    (record,) = write(History((insert,)), old, Layout("cdc"))
-    assert json.loads(record.message.value or b"")["after"] == {"A": 1, "a": 2}
-    for release in ("3.5.0.Final", "3.6.1.Final"):
+    for release in ("1.9.7.Final", "2.5.4.Final", "3.5.0.Final", "3.6.1.Final"):
         with pytest.raises(Refused, match="differ by letter case alone"):
             write(History((insert,)), FORMAT.build(release, "postgresql"), Layout("cdc"))
 

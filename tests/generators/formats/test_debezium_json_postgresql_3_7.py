@@ -11,6 +11,7 @@ from debezium_rows import written
 
 from generators.errors import UsageError
 from generators.families.debezium import postgresql as debezium_postgresql
+from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.rows import defaults_of, stand_in
 from generators.model import (
     Column,
@@ -241,6 +242,20 @@ def test_a_serial_column_has_the_drivers_name(op: Op, release: str, name: str) -
     value = json.loads(record.message.value or b"")
     (field,) = value["schema"]["fields"][1]["fields"]
     assert field["parameters"]["__debezium.source.column.type"] == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "name"),
+    [
+        (postgresql.integer("bigint"), "(nextval('s'::regclass) + 100)", "BIGSERIAL"),
+        (postgresql.TYPES["numeric"], "nextval('s'::regclass)", "NUMERIC"),
+        (postgresql.TYPES["text"], "nextval('s'::regclass)", "TEXT"),
+    ],
+)
+def test_only_integers_of_sequences_are_serial(kind: SourceType, default: str, name: str) -> None:
+    """debezium#source-type."""
+    column = Column("c", kind, default=Default(default))
+    assert envelope._postgresql_name(column, names_serials=True) == name
 
 
 def test_no_row_of_mysql_s_connector_of_an_alpha_is_postgresql_s() -> None:

@@ -31,6 +31,7 @@ from generators.errors import Refused
 from generators.formats.debezium_json import FORMAT, DebeziumProfile, envelope, write
 from generators.formats.debezium_json.column_definitions import listed_columns, read_nullability
 from generators.formats.debezium_json.known_columns import KnownColumns
+from generators.formats.debezium_json.known_spellings import KnownSpellings
 from generators.model import (
     Column,
     Default,
@@ -997,3 +998,16 @@ def test_a_logical_message_that_no_transaction_holds_has_no_transaction_s_id(
     event = model.LogicalMessage(START, "non-tx", b"plain", "inv", in_transaction)
     (record,) = written(PG, event)
     assert (payload(record)["source"]["txId"] is not None) is in_transaction
+
+
+def test_texts_are_known_as_spelled_in_copies_and_behind_comments() -> None:
+    """debezium#comments."""
+    known = KnownSpellings()
+    column = Column("id", mysql.integer("int"), comment="it's")
+    original, copy = (Table("d", name, (column,), ("id",)) for name in ("a", "b"))
+    made = "CREATE TABLE a (id INT COMMENT 'it\\'s' -- the user's id\n)"
+    for sql, table in ((made, original), ("CREATE TABLE b LIKE a", copy)):
+        known.follow_statement(
+            SchemaChange(START, "create table", sql, "d", table.name, None, table)
+        )
+    assert [known.table(table).columns[0].comment for table in (original, copy)] == ["it\\'s"] * 2

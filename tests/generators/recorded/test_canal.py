@@ -134,6 +134,8 @@ def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, s
         ("DROP PRIMARY KEY", "drop primary key"),
         ("ALTER a SET DEFAULT 1", "set default"),
         ("RENAME INDEX a TO b", "modify column"),
+        ("ADD COLUMN view int", "add column"),
+        ("COMMENT 'a view of x'", "table comment"),
         ("RENAME u", "rename table"),
         ("DROP INDEX k, RENAME TO u", "drop index"),
         ("AUTO_INCREMENT = 9", "table comment"),
