@@ -23,6 +23,7 @@ from generators.formats.debezium_json.column_definitions import (
     text_definitions,
 )
 from generators.model import Column, Logical, Row, SchemaChange, Table
+from generators.sources import mysql
 
 _Place = tuple[str, str]
 """A table: the names of its database and of itself."""
@@ -30,31 +31,10 @@ _Place = tuple[str, str]
 SERVER: Final = "utf8mb4"
 """The character set of the server, of which a snapshot told the connector."""
 
-_CODECS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("utf8", "utf8mb3", "utf8mb4"), "utf-8"),
-    **dict.fromkeys(("ucs2", "utf16"), "utf-16-be"),
-    "utf16le": "utf-16-le",
-    "utf32": "utf-32-be",
-    "latin1": "cp1252",
-    "latin2": "iso8859-2",
-    "latin5": "iso8859-9",
-    "latin7": "iso8859-13",
-    "ascii": "ascii",
-    "cp1250": "cp1250",
-    "cp1251": "cp1251",
-    "cp1256": "cp1256",
-    "koi8r": "koi8-r",
-    "greek": "iso8859-7",
-    "hebrew": "iso8859-8",
-    "gbk": "gbk",
-    "gb2312": "gb2312",
-    "gb18030": "gb18030",
-    "big5": "big5",
-    "sjis": "shift_jis",
-    "ujis": "euc_jp",
-    "euckr": "euc_kr",
-}
-"""Python's codec for each character set, as Java has it: its latin1 is Windows' code page 1252."""
+_READ_CODECS: Final[Mapping[str, str]] = {**mysql.CODECS, "koi8u": "koi8-r"}
+"""Python's codec by which the connector reads each character set, as MySQL's driver names Java's
+(CharsetMapping of Connector/J 8.0 to 9.1): KOI8-R for koi8u, too.
+"""
 
 _RENAMED: Final = re.compile(
     r"\b(?:CHANGE\s+(?:COLUMN\s+)?|RENAME\s+COLUMN\s+)(`(?:[^`]|``)+`|\w+)\s+(?:TO\s+)?"
@@ -72,6 +52,18 @@ class _Charset:
 
     server: str
     read: str | None
+
+    @property
+    def server_codec(self) -> str:
+        """Python's codec of the bytes in the log, "" for a character set that is not known here."""
+        return _codec_name(mysql.CODECS.get(self.server.lower(), ""))
+
+    @property
+    def read_codec(self) -> str:
+        """Python's codec by which the connector reads the bytes, UTF-8 where it knows no character
+        set; "" for one that is not known here.
+        """
+        return _codec_name(_READ_CODECS.get((self.read or SERVER).lower(), ""))
 
 
 @dataclass(slots=True)
@@ -134,7 +126,7 @@ class KnownCharsets:
         """
         texts = self.tables.get((table.database, table.name))
         misread = (
-            {name: c for name, c in texts.columns.items() if _codec(c.read) != _codec(c.server)}
+            {name: c for name, c in texts.columns.items() if c.read_codec != c.server_codec}
             if texts
             else {}
         )
@@ -252,11 +244,8 @@ def _is_text(column: Column) -> bool:
     return column.type.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and not is_json
 
 
-def _codec(charset: str | None) -> str:
-    """Python's codec for the character set; UTF-8 for None, by which the connector reads texts of
-    which it knows no character set, and "" for a set that is not known here.
-    """
-    name = _CODECS.get((charset or SERVER).lower(), "")
+def _codec_name(name: str) -> str:
+    """The one name that Python has for a codec of this name or alias; "" for ""."""
     return codecs.lookup(name).name if name else ""
 
 
@@ -264,7 +253,7 @@ def _misread(source_text: str, charset: _Charset) -> str:
     """The text that the connector makes of a text's bytes, if it reads them by another character
     set than the server wrote them; unchanged for a character set that Python has not.
     """
-    server, read = _codec(charset.server), _codec(charset.read)
+    server, read = charset.server_codec, charset.read_codec
     if not server or not read:
         return source_text
     return source_text.encode(server, "replace").decode(read, "replace")
