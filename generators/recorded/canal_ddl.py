@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -47,7 +47,8 @@ _ACTIONS: Final = (
 _VIEW_OPTION: Final = r"(?:algorithm ?= ?\w+|definer ?= ?\S+|sql security \w+) "
 """What may stand between ALTER and VIEW."""
 _UNREAD: Final = re.compile(
-    rf"create or replace table |alter (?:{_VIEW_OPTION})*view ", re.IGNORECASE
+    rf"create or replace table |alter (?:{_VIEW_OPTION})*view |alter table \S+ rename ?=",
+    re.IGNORECASE,
 )
 """How statements begin that Canal's SQL parser does not read."""
 _SILENT: Final = (
@@ -145,9 +146,10 @@ def parse_statement(sql: str, default: str) -> Statement | None:
                 server_text,
             )
         if action == "":
-            action = _alter_action(definition)
+            listed_clauses = _listed_clauses(definition)
+            action = _alter_action(listed_clauses)
             first_rename = action == "rename table" and re.match(
-                rf"rename (?:to |as )?{_NAME}", definition, re.IGNORECASE
+                rf"rename (?:to |as )?{_NAME}", listed_clauses[0], re.IGNORECASE
             )
             if first_rename:
                 new = _split_name(first_rename[1], default)
@@ -165,17 +167,22 @@ def parse_statement(sql: str, default: str) -> Statement | None:
     return None
 
 
-def _alter_action(definition: str) -> str:
-    """The action of an ALTER TABLE with these clauses: that of the first clause which Canal lists,
-    "" if it lists none. Options of the table come before the others (DruidDdlParser of 1.1.7).
-    """
+def _begins(clause: str, patterns: Iterable[str]) -> bool:
+    """Whether a clause begins with one of these patterns."""
+    return any(re.match(pattern, clause, re.IGNORECASE) for pattern in patterns)
+
+
+def _listed_clauses(definition: str) -> list[str]:
+    """The clauses of an ALTER TABLE that Canal's parser lists as actions."""
     clauses = [clause.strip() for clause in _split_clauses(definition)]
+    return [clause for clause in clauses if not _begins(clause, _SILENT)]
 
-    def begins(clause: str, patterns: Iterable[str]) -> bool:
-        return any(re.match(pattern, clause, re.IGNORECASE) for pattern in patterns)
 
-    listed_clauses = [clause for clause in clauses if not begins(clause, _SILENT)]
-    options = [clause for clause in listed_clauses if begins(clause, _OPTIONS)]
+def _alter_action(listed_clauses: Sequence[str]) -> str:
+    """The action of an ALTER TABLE with these clauses: that of the first one, "" without any.
+    Options of the table come before the others (DruidDdlParser of 1.1.7).
+    """
+    options = [clause for clause in listed_clauses if _begins(clause, _OPTIONS)]
     if options:
         return "table comment" if len(options) == len(listed_clauses) else "modify column"
     first_clause = listed_clauses[0] if listed_clauses else ""

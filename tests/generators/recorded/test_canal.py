@@ -135,6 +135,7 @@ def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, s
         ("ALTER a SET DEFAULT 1", "set default"),
         ("RENAME INDEX a TO b", "modify column"),
         ("ADD COLUMN view int", "add column"),
+        ("RENAME = u", "create database"),
         ("COMMENT 'a view of x'", "table comment"),
         ("RENAME u", "rename table"),
         ("DROP INDEX k, RENAME TO u", "drop index"),
@@ -209,3 +210,13 @@ def test_clauses_that_canal_does_not_list_are_left_out(sql):
 )
 def test_statements_that_canal_does_not_send_are_left_out(sql):
     assert parse_statement(sql, "d") is None
+
+
+@pytest.mark.parametrize(
+    "silent", ["ADD CONSTRAINT c CHECK (a > 0)", "ADD FOREIGN KEY (a) REFERENCES p (a)"]
+)
+def test_a_rename_behind_a_clause_that_canal_does_not_list_is_one(silent):
+    """As the parser of Canal 1.1.7 gives RENAME and the new name."""
+    statement = parse_statement(f"ALTER TABLE t {silent}, RENAME TO u", "d")
+    assert (statement.action, statement.database, statement.table) == ("rename table", "d", "u")
+    assert statement.table_pairs == ((("d", "t"), ("d", "u")),)
