@@ -335,7 +335,9 @@ the definition.
 """
 _OWN_CHARSET: Final = re.compile(r"CHARACTER SET (\w+)", re.IGNORECASE)
 """The character set in a column's definition."""
-_OF_INDEX: Final = re.compile(r"\s*(?:CREATE|DROP)\s+INDEX\b", re.IGNORECASE)
+_OF_INDEX: Final = re.compile(
+    r"\s*(?:CREATE\s+(?:FULLTEXT\s+|SPATIAL\s+)?|DROP\s+)INDEX\b", re.IGNORECASE
+)
 """The beginning of a CREATE INDEX or DROP INDEX."""
 _UNIQUE_INDEX: Final = re.compile(r"\s*CREATE\s+UNIQUE\s+INDEX\b", re.IGNORECASE)
 """The beginning of a CREATE UNIQUE INDEX."""

@@ -1011,3 +1011,15 @@ def test_texts_are_known_as_spelled_in_copies_and_behind_comments() -> None:
             SchemaChange(START, "create table", sql, "d", table.name, None, table)
         )
     assert [known.table(table).columns[0].comment for table in (original, copy)] == ["it\\'s"] * 2
+
+
+@pytest.mark.parametrize("kind", ["", "FULLTEXT ", "SPATIAL "])
+def test_an_index_that_is_no_key_describes_no_table(kind: str) -> None:
+    """debezium#table-changes, as 3.5.0 wrote CREATE FULLTEXT INDEX."""
+    sql = f"CREATE {kind}INDEX i ON bookings (room)"
+    event = SchemaChange(START, "create index", sql, "audit", "bookings", _BOOKINGS, _BOOKINGS)
+    (record,) = write(
+        History((event,)), FORMAT.build("3.5.0.Final", "mariadb", "schemaless"), Layout("cdc")
+    )
+    body = json.loads(record.message.value or b"")
+    assert (body["source"]["table"], body["tableChanges"]) == ("", [])
