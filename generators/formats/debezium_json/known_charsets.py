@@ -202,10 +202,10 @@ class KnownCharsets:
 
     def _converted(self, charset: _Charset, converted: str) -> _Charset:
         """A column's character set after CONVERT TO the character set `converted`: the server's is
-        the new one; the connector's, too, if it follows conversions and knew one of the column.
+        the new one; the connector's, too, if it follows conversions. A column of which it knew none
+        then has that of the table (TableEditorImpl.create).
         """
-        follows = self.follows_conversions and charset.read is not None
-        return _Charset(converted, converted if follows else charset.read)
+        return _Charset(converted, converted if self.follows_conversions else charset.read)
 
 
 def _define_columns(texts: _TableTexts, event: SchemaChange, after: Table) -> None:

@@ -980,6 +980,33 @@ def test_a_conversion_gives_the_table_its_character_set_after_2_5(
     assert change["table"]["defaultCharsetName"] == charset
 
 
+def test_a_conversion_gives_columns_whose_character_set_is_not_known_that_of_the_table() -> None:
+    """debezium#converted-tables, as 3.5.0 wrote a table of a database without a character set."""
+    column = Column("code", mysql.text("varchar", 10))
+    table = Table("audit", "ward", (Column("id", mysql.integer("int"), False), column), ("id",))
+    convert = "ALTER TABLE ward CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"
+    events = (
+        SchemaChange(START, "create database", "CREATE DATABASE audit", "audit", ""),
+        SchemaChange(
+            START,
+            "create table",
+            "CREATE TABLE ward (id INT PRIMARY KEY, code VARCHAR(10))",
+            "audit",
+            "ward",
+            None,
+            table,
+        ),
+        SchemaChange(START, "table charset", convert, "audit", "ward", table, table),
+    )
+    profile = FORMAT.build("3.5.0.Final", "mariadb", "schemaless")
+    _, made, converted = write(History(events), profile, Layout("cdc"))
+    shown = []
+    for record in (made, converted):
+        (change,) = json.loads(record.message.value or b"")["tableChanges"]
+        shown.append(change["table"]["columns"][1]["charsetName"])
+    assert shown == [None, "utf8mb4"]
+
+
 def test_a_replaced_table_is_refused() -> None:
     sql = "CREATE OR REPLACE TABLE bookings (room INT)"
     create = SchemaChange(START, "create table", sql, "audit", "bookings", None, _BOOKINGS)
