@@ -630,6 +630,17 @@ def scenarios(profile: TicdcDebeziumAvroProfile, database: str) -> Iterator[Scen
         updated(first_row, {"A.B": None}),
         deleted(first_row),
     )
+    # A default stands for NULL, so that both updates have the same row: two changes, no duplicate.
+    null_row: Row = {"id": 1, "n": None}
+    five_row: Row = {"id": 1, "n": 5}
+    with_default = cases.of(ID, Column("n", number, default=Default("5", 5))).case(
+        "rows/null-to-default-and-back",
+        inserted(null_row),
+        updated(null_row, five_row),
+        updated(five_row, null_row),
+        tags=("default-for-null",),
+    )
+    yield replace(with_default, level=2)
 
 
 def losses(profile: TicdcDebeziumAvroProfile) -> tuple[Loss, ...]:

@@ -189,6 +189,7 @@ def test_names_are_those_of_ticdc_s_own_test() -> None:
     ]
 
 
+@pytest.mark.parametrize("mark", ["'", ""])
 @pytest.mark.parametrize(
     ("stored", "value"), [("0", "0"), ("1.5", "1.5000"), ("100.5000", "100.5")]
 )
