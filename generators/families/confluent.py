@@ -119,8 +119,8 @@ def schemas_of_cases(cases: Iterable[Case]) -> Schemas:
             record = _record_name(schema_json)
             subject = subject_of(topic, record, side)
             # TiCDC registers the schemas of DDL and watermarks under their own names alone.
-            own = subject if subject in subjects or record not in subjects else record
-            recall({number: ((own,), schema_json)}, schemas)
+            own_subject = subject if subject in subjects or record not in subjects else record
+            recall({number: ((own_subject,), schema_json)}, schemas)
     return dict(sorted(schemas.items()))
 
 

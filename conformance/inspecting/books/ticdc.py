@@ -265,13 +265,11 @@ def row_columns(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
     members = member_object(opened.members.get("schema")).get("fields", ())
     branches = next((member["type"] for member in members if member["name"] == "before"), ())
     record = next((branch for branch in branches if isinstance(branch, dict)), {})
-    return {
-        str(column.get("connect.field")): {
-            **column,
-            "type": next(branch for branch in column["type"] if branch != "null"),
-        }
-        for column in record.get("fields", ())
-    }
+    columns: dict[str, Mapping[str, Any]] = {}
+    for column in record.get("fields", ()):
+        value_type = next(branch for branch in column["type"] if branch != "null")
+        columns[str(column.get("connect.field"))] = {**column, "type": value_type}
+    return columns
 
 
 def avro_typed(opened: OpenedRecord) -> set[bool]:
@@ -293,12 +291,12 @@ def avro_decimals(opened: OpenedRecord) -> set[str]:
     """The Avro types of an Avro row's columns that are DECIMAL as far as the schema tells: those
     whose schema is named as Connect's Decimal, and those whose TiDB type is named.
     """
-    named = {
+    logical_decimals = {
         "bytes"
         for column in row_columns(opened).values()
         if member_object(column["type"]).get("connect.name") == _DECIMAL
     }
-    return named | _base_types(opened, "decimal")
+    return logical_decimals | _base_types(opened, "decimal")
 
 
 def avro_unsigned(opened: OpenedRecord) -> set[str]:

@@ -133,8 +133,8 @@ class Selects(Options):
             if following.joined:
                 raise self.refusal()
             separator = ", " if source.derived else " JOIN "
-            left = source.text if source.derived else f"({source.text})"
-            source = TableSource(f"{left}{separator}{following.text}", joined=True)
+            left_source = source.text if source.derived else f"({source.text})"
+            source = TableSource(f"{left_source}{separator}{following.text}", joined=True)
         return source.text
 
     def joined_source(self) -> TableSource:
@@ -143,8 +143,8 @@ class Selects(Options):
         """
         source = self.source()
         while words := self.either(*_JOINS):
-            left = f"({source.text})" if source.joined else source.text
-            join = f"{left}{_JOINS[words]}{self.source().text}"
+            left_source = f"({source.text})" if source.joined else source.text
+            join = f"{left_source}{_JOINS[words]}{self.source().text}"
             if self.skip("ON"):
                 join += f" ON {self.expression()}"
             elif self.skip("USING"):

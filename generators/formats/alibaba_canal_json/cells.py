@@ -72,9 +72,10 @@ def key_columns(table: Table, facts: CanalProfile) -> frozenset[str]:
     """The columns that Canal takes for the key: those of the server's key but for columns whose
     definition no longer says PRIMARY KEY, and those that stay keys for ever (canal#dropped-key).
     """
-    lost = {column.name for column in table.columns if column.inline_primary is False}
-    kept = {c.name for c in table.columns if facts.keeps_dropped_key and is_key_for_ever(c)}
-    return frozenset({name for name in table.primary_key if name not in lost} | kept)
+    lost_columns = {column.name for column in table.columns if column.inline_primary is False}
+    kept_columns = {c.name for c in table.columns if facts.keeps_dropped_key and is_key_for_ever(c)}
+    server_columns = {name for name in table.primary_key if name not in lost_columns}
+    return frozenset(server_columns | kept_columns)
 
 
 def column_type(column: Column, facts: CanalProfile) -> str:
