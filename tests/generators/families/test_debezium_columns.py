@@ -203,11 +203,6 @@ UNLIKE = {
         "INTEGER UNSIGNED DEFAULT 4294967295",
         "TIME DEFAULT 101112",
         "VARCHAR(36) DEFAULT (uuid())",
-        # BINARY after a text makes it bytes; the writer has no such spelling.
-        "CHAR BINARY",
-        "CHAR(5) BINARY",
-        "TEXT BINARY",
-        "VARCHAR(5) BINARY",
         # The sign is lost.
         "DECIMAL(5,0) DEFAULT -2.5",
         "DOUBLE NOT NULL DEFAULT -2.5e-3",
