@@ -143,8 +143,8 @@ class KnownCharsets:
     def _charset_of_new_tables(self, database: str) -> _Charset:
         """The character set of a database's new tables, by the server and by the connector: that
         which its CREATE DATABASE names. If it names none, the server uses that of its collation, or
-        its own, and the connector knows none (`read` is None); of a database that no statement made both have the
-        server's.
+        its own, and the connector knows none (`read` is None); of a database that no statement made
+        both have the server's.
         """
         return self.databases.get(database, _Charset(SERVER, SERVER))
 

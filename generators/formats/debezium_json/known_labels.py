@@ -19,8 +19,8 @@ _RETYPED: Final = re.compile(
     rf"|\bDROP\s+(?:COLUMN\s+)?(?:IF\s+EXISTS\s+)?{_NAME}",
     re.IGNORECASE,
 )
-"""A clause of ALTER TABLE that gives a column another type, or drops it; one of the two groups is the
-column's name.
+"""A clause of ALTER TABLE that gives a column another type, or drops it; one of the two groups is
+the column's name.
 """
 _RENAMED: Final = re.compile(
     rf"\bRENAME\s+(?:COLUMN\s+)?(?!TO\b|CONSTRAINT\b){_NAME}\s+TO\s+{_NAME}", re.IGNORECASE
@@ -73,13 +73,12 @@ class KnownLabels:
         renamed = {
             _column_name(match[1]): _column_name(match[2]) for match in _RENAMED.finditer(event.sql)
         }
-        moved = {
-            (table.database, table.schema, table.name, renamed.get(name, name)): self.enums.pop(
-                place
-            )
-            for name, place in columns.items()
-        }
-        self.enums.update(moved)
+        moved_enums: dict[_Place, _Enum] = {}
+        for name, place in columns.items():
+            new_name = renamed.get(name, name)
+            new_place = (table.database, table.schema, table.name, new_name)
+            moved_enums[new_place] = self.enums.pop(place)
+        self.enums.update(moved_enums)
 
     def _column(self, table: Table, column: Column) -> Column:
         """The column with the labels that the running connector knows of its enum. If the enum is
