@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -44,6 +45,10 @@ _ANSWER_S: Final = 60.0
 """Time limit of an answer of the registry, in seconds."""
 _NOTED: Final = 200
 """Deleted subjects between two lines of progress."""
+_ARCHIVE_SCHEMAS: Final = 500
+"""Schemas of one archive for Apicurio. It answers once it has stored the last of them; the ten
+thousand of a large run in one archive took longer than _ANSWER_S on a busy machine.
+"""
 
 
 class Remote:
@@ -133,35 +138,43 @@ class Remote:
         }
         if not new:
             return
-        if self._at.path.endswith(CONFLUENT_API):
-            self.request(
-                "POST",
-                self._at.path.removesuffix(CONFLUENT_API) + _IMPORT,
-                export_archive(new, self._sent),
-                "application/zip",
-            )
-        else:
-            known_subjects = {subject for subject, _ in self._sent}
-            # There are thousands, and each handshake of TLS takes longer than the answer.
-            with self._connect() as to:
-                for subject in dict.fromkeys(
-                    subject for subject, _ in new if subject not in known_subjects
-                ):
-                    self._request_on(
-                        to,
-                        "PUT",
-                        f"{self._at.path}/mode/{quote(subject, safe='')}",
-                        b'{"mode":"IMPORT"}',
-                    )
-                for (subject, number), schema_text in new.items():
-                    body = json.dumps({"schema": schema_text, "id": number}).encode()
-                    self._request_on(
-                        to,
-                        "POST",
-                        f"{self._at.path}/subjects/{quote(subject, safe='')}/versions",
-                        body,
-                    )
-        self._sent |= new.keys()
+        with self._connect() as to:
+            if self._at.path.endswith(CONFLUENT_API):
+                self._import_archives(to, new)
+            else:
+                self._import_subjects(to, new)
+
+    def _import_archives(
+        self, to: http.client.HTTPConnection, schemas: Mapping[Version, str]
+    ) -> None:
+        """Sends schemas to Apicurio over an open connection, _ARCHIVE_SCHEMAS in an archive. Raises
+        HarnessError if the registry refuses one.
+        """
+        path = self._at.path.removesuffix(CONFLUENT_API) + _IMPORT
+        remaining = iter(schemas.items())
+        while part := dict(islice(remaining, _ARCHIVE_SCHEMAS)):
+            archive = export_archive(part, self._sent)
+            self._request_on(to, "POST", path, archive, "application/zip")
+            self._sent |= part.keys()
+
+    def _import_subjects(
+        self, to: http.client.HTTPConnection, schemas: Mapping[Version, str]
+    ) -> None:
+        """Sends schemas over an open connection to a registry with Confluent's interface: puts each
+        new subject into mode IMPORT, then posts its versions with their ids. One connection serves
+        all, as there are thousands, and each handshake of TLS takes longer than the answer. Raises
+        HarnessError if the registry refuses.
+        """
+        known_subjects = {subject for subject, _ in self._sent}
+        for subject in dict.fromkeys(subject for subject, _ in schemas):
+            if subject not in known_subjects:
+                mode_path = f"{self._at.path}/mode/{quote(subject, safe='')}"
+                self._request_on(to, "PUT", mode_path, b'{"mode":"IMPORT"}')
+        for (subject, number), schema_text in schemas.items():
+            versions_path = f"{self._at.path}/subjects/{quote(subject, safe='')}/versions"
+            body = json.dumps({"schema": schema_text, "id": number}).encode()
+            self._request_on(to, "POST", versions_path, body)
+            self._sent.add((subject, number))
 
     def close(self, note: Note = lambda _line: None) -> None:
         """Deletes from the registry the subjects that this run has registered, if it is to clean up

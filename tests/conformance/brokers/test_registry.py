@@ -3,12 +3,14 @@ id, and loses them.
 """
 
 import base64
+import io
 import json
 import os
 import ssl
 import threading
 import urllib.error
 import urllib.request
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
@@ -65,7 +67,9 @@ def reply(url, number):
 
 
 @pytest.mark.slow
-def test_apicurio_and_the_small_registry_answer_alike(named):
+def test_apicurio_and_the_small_registry_answer_alike(named, monkeypatch):
+    """Also where the two subjects of one schema come in two archives."""
+    monkeypatch.setattr(registry, "_ARCHIVE_SCHEMAS", 2)
     before, notes = os.environ.get(ADDRESS), []
     with reachable_registry(FORMATS, BrokerOptions("embedded"), notes.append):
         url = os.environ[ADDRESS]
@@ -209,6 +213,36 @@ def test_a_run_of_one_case_registers_its_subjects_alone(own, tmp_path):
         quote(f"{case.written[0].message.topic}-{side}", safe="") for side in ("key", "value")
     }
     assert len([path for method, path in asked if method == "POST"]) == 2 < len(confluent.SCHEMAS)
+
+
+def test_no_archive_for_apicurio_grows_with_the_run(named, monkeypatch):
+    """An archive of all schemas of a large run was not stored within the time limit of an answer
+    while other work kept the machine busy, and the run ended.
+    """
+    monkeypatch.setattr(registry, "_ARCHIVE_SCHEMAS", 3)
+    archives = []
+
+    def keep_archive(_remote, _connection, method, path, body, _kind):
+        assert (method, path) == ("POST", "/apis/registry/v2/admin/import")
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            archives.append(
+                [name for name in archive.namelist() if name.endswith("ArtifactVersion.json")]
+            )
+
+    monkeypatch.setattr(Remote, "_request_on", keep_archive)
+    remote = Remote("http://localhost:8080/apis/ccompat/v7")
+    remote.register_schemas(named)
+    remote.register_schemas([*named, message("a", '"bytes"')])
+    place = "groups/default/artifacts"
+    assert archives == [
+        [
+            f"{place}/a-value/versions/1.ArtifactVersion.json",
+            f"{place}/a-value/versions/2.ArtifactVersion.json",
+            f"{place}/b%2F%C3%BC-value/versions/1.ArtifactVersion.json",
+        ],
+        [f"{place}/c-value/versions/1.ArtifactVersion.json"],
+        [f"{place}/a-value/versions/3.ArtifactVersion.json"],
+    ]
 
 
 def test_a_refusal_names_no_password(own, named, certificates):
