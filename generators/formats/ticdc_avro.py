@@ -34,7 +34,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -48,6 +47,7 @@ from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.confluent import sized
 from generators.families.java_text import two_complement
 from generators.families.ticdc import text
+from generators.families.ticdc.avro_names import adjusted
 from generators.families.ticdc.defaults import stored_default, stored_expression
 from generators.families.ticdc.scenarios import ambiguous_hours, declared_types, key_updates
 from generators.families.ticdc.sink import (
@@ -174,12 +174,6 @@ def _columns_by_id(history: History, profile: TicdcAvroProfile) -> Mapping[int, 
             with contextlib.suppress(Refused):
                 catalogue.change(event)
     return columns
-
-
-@lru_cache(maxsize=1024)
-def adjusted(name: str) -> str:
-    """The name with `_` for what Avro's names cannot have (ticdc-avro#names)."""
-    return re.sub("[^A-Za-z0-9_]", "_", re.sub("^(?=[0-9])", "_", name))
 
 
 def _row_message(

@@ -66,11 +66,11 @@ from generators.families.debezium.values import (
     DebeziumCell,
     Meaning,
     Modes,
-    wire_values,
     wired,
 )
 from generators.families.java_text import two_complement
 from generators.families.ticdc import sink, text
+from generators.families.ticdc.avro_names import adjusted
 from generators.families.ticdc.defaults import stored_default
 from generators.families.ticdc.hidden_columns import HiddenColumns
 from generators.families.ticdc.instants import declared_columns
@@ -80,11 +80,19 @@ from generators.families.ticdc.scenarios import (
     statements,
     watermark,
 )
+from generators.families.ticdc_debezium import cells
+from generators.families.ticdc_debezium.envelope import (
+    ACTIONS,
+    CLUSTER,
+    OPS,
+    DebeziumSinkProfile,
+    keys_of_changes,
+    source_block,
+    table_changes,
+)
+from generators.families.ticdc_debezium.scenarios import loss_of_dates, scenarios_of_values
 from generators.families.wire_messages import WireMessage
-from generators.formats import ticdc_debezium_json
 from generators.formats.debezium_avro import FITS, faults_in_avro, unfit_in_avro
-from generators.formats.ticdc_avro import adjusted
-from generators.formats.ticdc_debezium_json import CLUSTER
 from generators.garbage.cell_faults import CellFault
 from generators.garbage.faults import Fault
 from generators.model import (
@@ -118,7 +126,7 @@ NAME: Final = "ticdc-debezium-avro"
 
 
 @dataclass(frozen=True, slots=True)
-class TicdcDebeziumAvroProfile(sink.SinkProfile):
+class TicdcDebeziumAvroProfile(DebeziumSinkProfile):
     """A TiCDC release and its options as facts about the bytes."""
 
     deployment: Deployment = Deployment(
@@ -128,16 +136,12 @@ class TicdcDebeziumAvroProfile(sink.SinkProfile):
         bigint_unsigned="long",
         schemas="registry",
     )
-    extension: bool = False
-    """The field of a column has its TiDB type."""
     watermarks: bool = False
     """DDL and watermarks are written."""
     decimal_string: bool = False
     """A DECIMAL is its text, not Avro's logical type."""
     bigint_string: bool = False
     """A BIGINT UNSIGNED is its text, not a long."""
-    before: bool = True
-    """An UPDATE has its before image."""
 
 
 CHOICES: Final = read_choices(NAME, TicdcDebeziumAvroProfile)
@@ -272,7 +276,7 @@ def column_schema(column: Column, profile: TicdcDebeziumAvroProfile) -> Schema:
     `doc` is the TiDB type with the extension.
     """
     type = column.type
-    schema = ticdc_debezium_json.schema(type, True)
+    schema = cells.schema(type, True)
     is_decimal = type.logical is Logical.DECIMAL
     is_text = profile.decimal_string if is_decimal else profile.bigint_string
     if is_text and (is_decimal or type.key == "bigint unsigned"):
@@ -282,7 +286,7 @@ def column_schema(column: Column, profile: TicdcDebeziumAvroProfile) -> Schema:
         schema = Schema("bytes", True, _DECIMAL, parameters=digits)
     elif type.logical is Logical.BINARY:
         schema = replace(schema, type="bytes")
-    return replace(schema, doc=ticdc_debezium_json.tidb_type(type) if profile.extension else "")
+    return replace(schema, doc=cells.tidb_type(type) if profile.extension else "")
 
 
 # Cells
@@ -299,7 +303,7 @@ def cell(column: Column, stored: Value, profile: TicdcDebeziumAvroProfile) -> De
     """
     type, schema, meaning = column.type, column_schema(column, profile), None
     if stored is None and column.default is not None:
-        return ticdc_debezium_json.mark_default(_default_for_null(column, column.default, profile))
+        return cells.mark_default(_default_for_null(column, column.default, profile))
     value = None if stored is None else text.canonical(type, stored)
     match type.logical, value:
         case Logical.INT, int() if schema.type == "string":
@@ -318,7 +322,7 @@ def cell(column: Column, stored: Value, profile: TicdcDebeziumAvroProfile) -> De
             return replace(wire(type, value, _MODES), schema=schema)
     if meaning is not None:
         return wired(schema, type, text.value_class(type, value), meaning, _MODES)
-    json_cell = ticdc_debezium_json.cell(
+    json_cell = cells.cell(
         replace(column, default=None), stored, fills_nulls=True, years=True, classic=False
     )
     return replace(json_cell, schema=schema)
@@ -331,7 +335,7 @@ def _default_for_null(
     digits of the stored default, not those of the column's scale.
     """
     type, schema = column.type, column_schema(column, profile)
-    value = ticdc_debezium_json.default_for_null(column, default.value, classic=False)
+    value = cells.default_for_null(column, default.value, classic=False)
     if value is None or type.logical is not Logical.DECIMAL or schema.type != "string":
         return cell(replace(column, default=None), value, profile)
     value = text.canonical(type, value)
@@ -376,7 +380,7 @@ def _messages(
                 images = {"before": before, "after": after}
                 message = _row_message(event, op, images, profile, ms, layout.topic, hidden)
                 yield replace(message, partitions=(partition,))
-        case SchemaChange() if profile.watermarks and event.action in ticdc_debezium_json.ACTIONS:
+        case SchemaChange() if profile.watermarks and event.action in ACTIONS:
             yield replace(_statement(event, profile, ms, run), partitions=range(layout.partitions))
         case Watermark() if profile.watermarks:
             yield replace(_watermark(event, ms), partitions=range(layout.partitions))
@@ -441,8 +445,8 @@ def _row_message(
         side: wires and {column: wire_cell.value for column, wire_cell in wires.items()}
         for side, wires in sides.items()
     }
-    source = {**ticdc_debezium_json.source_block(event, table.database, table.name), **_OF_ROWS}
-    value = {**payload, "source": source, "op": ticdc_debezium_json.OPS[op], "ts_ms": ms}
+    source = {**source_block(event, table.database, table.name), **_OF_ROWS}
+    value = {**payload, "source": source, "op": OPS[op], "ts_ms": ms}
     keys = tuple(c for c in table.columns if c.name in table.handle_key)
     key_schema = Schema(
         "struct", name=f"{name}Key", fields=tuple((c.name, column_schema(c, profile)) for c in keys)
@@ -541,7 +545,7 @@ def _statement(
     the encoder keeps for all of them.
     """
     sql = sink.statement(event, profile)
-    changed = ticdc_debezium_json.table_changes(event)
+    changed = table_changes(event)
     schema = Schema(
         "struct",
         name="io.debezium.connector.mysql.SchemaChangeValue",
@@ -554,7 +558,7 @@ def _statement(
     )
     run.statement_schema = run.statement_schema or schema
     payload = {
-        "source": ticdc_debezium_json.source_block(event, event.database, event.table),
+        "source": source_block(event, event.database, event.table),
         "ts_ms": ms,
         "databaseName": event.database,
         "ddl": sql,
@@ -566,7 +570,7 @@ def _statement(
         event.database,
         event.table,
         sql=sql,
-        other_keys=ticdc_debezium_json.keys_of_changes(changed),
+        other_keys=keys_of_changes(changed),
     )
     return WireMessage(
         _own_record(schema, payload, run.statement_schema),
@@ -598,7 +602,7 @@ _WATERMARK: Final = Schema(
 
 def _watermark(event: Watermark, ms: int) -> WireMessage:
     """The message of a watermark, which names no table and has no row."""
-    payload = {"source": ticdc_debezium_json.source_block(event, "", ""), "op": "m", "ts_ms": ms}
+    payload = {"source": source_block(event, "", ""), "op": "m", "ts_ms": ms}
     change = sink.committed(Kind.WATERMARK, event.at, "", "")
     return WireMessage(_own_record(_WATERMARK, payload), (change,), _own_record(_WATERMARK_KEY, {}))
 
@@ -611,12 +615,12 @@ def scenarios(profile: TicdcDebeziumAvroProfile, database: str) -> Iterator[Scen
     Avro does not have, a table that changes between its rows.
     """
     if profile.watermarks:
-        yield from statements(database, profile, ticdc_debezium_json.ACTIONS)
+        yield from statements(database, profile, ACTIONS)
         yield watermark(429918007904436226)
     yield from key_updates(database)
     yield from selected_columns(database, profile)
     yield confluent.evolving_scenario(profile.source, database)
-    yield from ticdc_debezium_json.scenarios_of_values(database)
+    yield from scenarios_of_values(database)
     declared = declared_columns(vectors=profile.vectors)
     declared_row: Row = {"id": 1, **{name: value for name, (_, value) in declared.items()}}
     yield Cases(database, (ID, *(column for column, _ in declared.values()))).case(
@@ -645,15 +649,7 @@ def scenarios(profile: TicdcDebeziumAvroProfile, database: str) -> Iterator[Scen
 
 def losses(profile: TicdcDebeziumAvroProfile) -> tuple[Loss, ...]:
     """What the profile's messages lose of a row, for every decoder."""
-    dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
-    return (
-        Loss(
-            dates,
-            "zero dates are NULL or the epoch, and years 1 to 99 may move",
-            "ticdc-debezium#zero-dates",
-            wire_values(_cell_writer(profile)),
-        ),
-    )
+    return (loss_of_dates(_cell_writer(profile)),)
 
 
 def _cell_writer(profile: TicdcDebeziumAvroProfile) -> CellWriter:

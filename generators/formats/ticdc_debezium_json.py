@@ -58,23 +58,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
-from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.connect import Schema
-from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.unfit import cell_faults
-from generators.families.debezium.values import (
-    CellWriter,
-    DebeziumCell,
-    Meaning,
-    Modes,
-    double_of,
-    wire_values,
-    wired,
-)
+from generators.families.debezium.values import CellWriter, DebeziumCell, wire_values
 from generators.families.ticdc import sink, text
 from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
 from generators.families.ticdc.hidden_columns import HiddenColumns
@@ -85,7 +74,24 @@ from generators.families.ticdc.scenarios import (
     statements,
     watermark,
 )
-from generators.families.wire_messages import ABSENT, Part, Raw, WireMessage, json_text, print_json
+from generators.families.ticdc_debezium.cells import (
+    cell,
+    is_partly_zero,
+    json_value,
+    schema,
+    tidb_type,
+)
+from generators.families.ticdc_debezium.envelope import (
+    ACTIONS,
+    CLUSTER,
+    OPS,
+    DebeziumSinkProfile,
+    keys_of_changes,
+    source_block,
+    table_changes,
+)
+from generators.families.ticdc_debezium.scenarios import loss_of_dates, scenarios_of_values
+from generators.families.wire_messages import ABSENT, Part, Raw, WireMessage, print_json
 from generators.formats import debezium_json as debezium
 from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
 from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR
@@ -95,7 +101,6 @@ from generators.model import (
     Deployment,
     Event,
     History,
-    Json,
     Kind,
     Layout,
     Logical,
@@ -104,26 +109,18 @@ from generators.model import (
     RowChange,
     Scenario,
     SchemaChange,
-    SourceType,
-    State,
-    Table,
-    Value,
     Watermark,
     Written,
     ZeroDate,
 )
 from generators.profile_tables import read_choices
-from generators.sources import mysql
-from generators.sources.boundaries import ID, neutral
 from generators.wire_format import Format, Loss, about
 
 NAME: Final = "ticdc-debezium-json"
-CLUSTER: Final = "default"
-"""The name of TiCDC's cluster, with which the names of schemas begin."""
 
 
 @dataclass(frozen=True, slots=True)
-class TicdcDebeziumProfile(sink.SinkProfile):
+class TicdcDebeziumProfile(DebeziumSinkProfile):
     """A TiCDC release and its options as facts about the bytes."""
 
     deployment: Deployment = Deployment(
@@ -141,190 +138,15 @@ class TicdcDebeziumProfile(sink.SinkProfile):
     """Years 1 to 99 are moved to 1970 to 2069."""
     statements: bool = False
     """DDL is written, and watermarks where `extension` says so."""
-    extension: bool = False
-    """Watermarks are written, of op `m`."""
     describes_commit: bool = False
     """With the extension the schema of the block source has its members commit_ts and cluster_id,
     too (ticdc-debezium#source-schema).
     """
     schemaless: bool = False
     """Key and value are the payload alone, without its schema."""
-    before: bool = True
-    """An UPDATE has its before image."""
 
 
 CHOICES: Final = read_choices(NAME, TicdcDebeziumProfile)
-
-
-@cache
-def modes(*, adjusts_years: bool) -> Modes:
-    """The way in which Debezium 2.4, whose version TiCDC's messages name, writes values;
-    `adjusts_years` says that years of two digits are moved.
-    """
-    return Modes(
-        decimal="double",
-        binary="base64",
-        escapes_labels=False,
-        year_zero=0,
-        adjusts_years=adjusts_years,
-    )
-
-
-OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
-"""The member `op` by the operation."""
-ACTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("create database", "create table", "create tables", "create view"), "CREATE"),
-    **dict.fromkeys(
-        ("drop database", "drop table", "drop index", "drop view", "truncate table"), "DROP"
-    ),
-    **dict.fromkeys(
-        ("add column", "drop column", "modify column", "change column", "multi schema change"),
-        "ALTER",
-    ),
-    **dict.fromkeys(
-        ("add partition", "drop partition", "truncate partition", "reorganize partition"), "ALTER"
-    ),
-    **dict.fromkeys(
-        ("alter partitioning", "remove partitioning", "exchange partition", "rebase auto id"),
-        "ALTER",
-    ),
-    **dict.fromkeys(
-        ("set default", "table comment", "table charset", "alter database", "create index"), "ALTER"
-    ),
-    **dict.fromkeys(
-        ("index visibility", "rename index", "rename table", "add primary key", "drop primary key"),
-        "ALTER",
-    ),
-}
-"""The type of a table's change by the action of the statement (ticdc-debezium#ddl-kinds)."""
-
-
-# Cells: Debezium's types, in Go's and TiDB's spelling, with TiCDC's own choices (ticdc#json-text)
-
-
-@lru_cache(maxsize=4096)
-def schema(type: SourceType, nullable: bool) -> Schema:
-    """The Connect schema of a column of that type. It is that of Debezium's MySQL connector but for
-    FLOAT(M,D), VECTOR, and the list of labels (`allowed`) of ENUM and SET: only that of an ENUM has
-    a backslash before a comma in a label.
-    """
-    if type.logical is Logical.FLOAT and type.precision is not None:
-        return Schema("double", nullable)
-    if type.name == "vector":
-        return Schema("string", nullable, "io.debezium.data.TiDBVectorFloat32")
-    shape = debezium_mysql.schema(type, modes(adjusts_years=True), nullable)
-    if type.logical is Logical.ENUM:
-        labels = ",".join(label.replace(",", "\\,") for label in type.members)
-        return replace(shape, parameters=(("allowed", labels),))
-    if type.logical is Logical.SET:
-        return replace(shape, parameters=(("allowed", ",".join(type.members)),))
-    return shape
-
-
-def cell(
-    column: Column, stored: Value, *, fills_nulls: bool, years: bool, classic: bool = False
-) -> DebeziumCell:
-    """A column's value as TiCDC writes it, with its schema and what a decoder owes for it.
-    `fills_nulls`: as from v8.5 on, where a default stands for NULL and the epoch for a zero
-    TIMESTAMP; `years`: years of two digits are moved; `classic`: as the classic architecture writes
-    it. Raises Stopped for what the encoder refuses (ticdc-debezium#zero-dates).
-    """
-    type, nullable, meaning = column.type, column.nullable, None
-    if stored is None and fills_nulls and column.default is not None:
-        return _for_null(column, column.default.value, years=years, classic=classic)
-    value = None if stored is None else text.canonical(type, stored)
-    match type.logical, value:
-        case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            meaning = Meaning(
-                Raw(text.iterator_number(value, single=type.logical is Logical.FLOAT)), value
-            )
-        case Logical.DECIMAL, Decimal():
-            meaning = double_of(value, type.precision or 0, type.scale or 0, repr)
-            meaning = replace(meaning, value=Raw(text.iterator_number(meaning.value)))
-        case Logical.DATETIME, ZeroDate() if fills_nulls and classic and _partly(value):
-            raise sink.Stopped
-        case Logical.TIMESTAMP, ZeroDate() if nullable and not fills_nulls:
-            meaning = Meaning(None, None, "a zero TIMESTAMP is null")
-        case Logical.TIMESTAMP, ZeroDate():
-            reason = "a zero TIMESTAMP is written as the epoch, which no other TIMESTAMP is"
-            meaning = Meaning("1970-01-01T00:00:00Z", 0, reason, options=(0, value))
-        case Logical.YEAR, int():
-            meaning = Meaning(value, value)
-        case Logical.JSON, Json():
-            meaning = Meaning(text.json_text(value.value), value)
-    shape, cell_modes = schema(type, nullable), modes(adjusts_years=years)
-    mysql_cell = debezium_mysql.wire(type, value, cell_modes, nullable=nullable)
-    wire = (
-        wired(shape, type, text.value_class(type, value), meaning, cell_modes)
-        if meaning
-        else replace(mysql_cell, schema=shape)
-    )
-    return replace(wire, json=_json(wire.value)) if isinstance(wire.value, str) else wire
-
-
-def _partly(date: ZeroDate) -> bool:
-    """Whether a zero date has a year, month or day that is not 0."""
-    return bool(date.year or date.month or date.day)
-
-
-def default_for_null(column: Column, default: Value, *, classic: bool) -> Value:
-    """The value that TiCDC writes for a NULL in a column with a default
-    (ticdc-debezium#default-for-null). `default` is the default's value, None if it is an
-    expression; `classic` says that the architecture is the classic one. Raises Stopped for a
-    default at which the encoder stops.
-    """
-    kind = column.type.logical
-    if default is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
-        return 0 if kind is Logical.DATETIME else None
-    if isinstance(default, ZeroDate):
-        # A default is a text, which both architectures parse.
-        if (kind is Logical.DATE and not classic) or (
-            kind is Logical.DATETIME and _partly(default)
-        ):
-            raise sink.Stopped
-        return None if kind is Logical.TIMESTAMP else default
-    if not classic and (
-        kind is Logical.TIME
-        or (kind is Logical.INT and isinstance(default, int) and default >= 1 << 63)
-    ):
-        return 0
-    return default
-
-
-def mark_default(written: DebeziumCell) -> DebeziumCell:
-    """The cell of a default that stands in place of NULL, marked as such for the rules."""
-    reason = "a column's default stands in place of NULL: the two cannot be told apart"
-    return replace(written, cell=replace(written.cell, cls="default", reason=reason))
-
-
-def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> DebeziumCell:
-    """The cell of a NULL in a column with a default, in place of which TiCDC writes the default
-    (ticdc-debezium#default-for-null). `default` is the default's value, None if it is an
-    expression; `years` and `classic` are those of `cell`.
-    """
-    kind, default = column.type.logical, default_for_null(column, default, classic=classic)
-    default_cell = mark_default(
-        cell(
-            replace(column, default=None),
-            default,
-            fills_nulls=True,
-            years=years,
-            classic=classic,
-        )
-    )
-    if default is None or not classic or kind not in (Logical.BINARY, Logical.YEAR):
-        return default_cell
-    stored = text.canonical(column.type, default)
-    written = _json(stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored))
-    members = (
-        written if kind is Logical.YEAR else f"{default_cell.json},{_json(column.name)}:{written}"
-    )
-    return replace(
-        default_cell,
-        json=members,
-        corrupt=True,
-        cell=replace(default_cell.cell, state=State.ANY, text=None),
-    )
 
 
 # Messages
@@ -370,7 +192,6 @@ def write(history: History, profile: TicdcDebeziumProfile, layout: Layout) -> li
     return writer(history, profile, layout)
 
 
-_json: Final = partial(json_text, quote=text.iterator_string)
 _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
 
@@ -429,7 +250,7 @@ def _schema_json(schema: Schema, field: str = "") -> str:
     elif schema.name.endswith("Key"):
         first = ("type", "name")
     ordered = {name: members[name] for name in (*first, *members) if name in members}
-    return _json(
+    return json_value(
         {
             name: value
             for name, value in ordered.items()
@@ -457,12 +278,6 @@ def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]
     return column.name, replace(shape, doc=tidb_type(kind)) if profile.extension else shape
 
 
-def tidb_type(type: SourceType) -> str:
-    """The `tidb_type` of a column's schema, which says `unsigned` of no DECIMAL, BIT or YEAR."""
-    unsigned = type.unsigned and type.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
-    return f"{type.name}{' unsigned' if unsigned else ''}"
-
-
 def _default(column: Column) -> str:
     """The default in a column's schema as JSON, "" if the schema has none, as for most zero dates
     of a nullable column (ticdc-debezium#schema-defaults). An integer is written as a double holds
@@ -479,11 +294,11 @@ def _default(column: Column) -> str:
         case Logical.TIMESTAMP, ZeroDate():
             return zero_if_not_null and '"1970-01-01T00:00:00Z"'
         case Logical.DATETIME, ZeroDate() as value:
-            return "0" if _partly(value) else zero_if_not_null
+            return "0" if is_partly_zero(value) else zero_if_not_null
         case Logical.DATE, ZeroDate():
             return zero_if_not_null
         case Logical.BINARY, bytes() as value:
-            return _json(value.decode(errors="replace"))
+            return json_value(value.decode(errors="replace"))
         case Logical.INT, int() as value:
             return str(value) if abs(value) < 1 << 53 else text.iterator_number(float(value))
         case Logical.YEAR, int() as value:
@@ -511,7 +326,7 @@ def _default_expression(column: Column, default: Default) -> str:
         case (
             Logical.TEXT | Logical.BINARY | Logical.ENUM | Logical.SET | Logical.JSON | Logical.BIT
         ):
-            return _json(stored_expression(default.text))
+            return json_value(stored_expression(default.text))
     return ""
 
 
@@ -525,29 +340,6 @@ def _schema_name(profile: TicdcDebeziumProfile, *parts: str) -> str:
     return ".".join(
         (CLUSTER, *(re.sub(r"^(?=\d)", "_", part.replace(".", "_")) for part in database), table)
     )
-
-
-def source_block(event: Event, database: str, table: str) -> Mapping[str, Any]:
-    """The block `source` of a message: the database, the table and the commit time; what a binlog
-    would tell is empty or 0.
-    """
-    block: dict[str, Any] = {
-        "version": "2.4.0.Final",
-        "connector": "TiCDC",
-        "name": CLUSTER,
-        "ts_ms": event.at.ms,
-    }
-    block |= {
-        "snapshot": "false",
-        "db": database,
-        "table": table,
-        "server_id": 0,
-        "gtid": None,
-        "file": "",
-        "pos": 0,
-        "row": 0,
-    }
-    return block | {"thread": 0, "query": None, "commit_ts": event.at.tso, "cluster_id": CLUSTER}
 
 
 def _row_message(
@@ -659,48 +451,6 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> W
     return WireMessage(value, (change,), key)
 
 
-def table_changes(event: SchemaChange) -> list[dict[str, Any]]:
-    """The list `tableChanges` of a statement: the kind, the name and the description of the table
-    that it changed; empty for one on a database, and for TRUNCATE (ticdc-debezium#ddl-kinds).
-    """
-    changed: list[dict[str, Any]] = []
-    if event.table and event.action != "truncate table":
-        name = ".".join(f'"{part}"' for part in (event.database, event.table))
-        renamed = f'"{event.database}"."{event.old_name}",{name}' if event.old_name else name
-        shape = None if event.action == "drop table" else describe_table(event.after)
-        changed.append({"type": ACTIONS[event.action], "id": renamed, "table": shape})
-    return changed
-
-
-def keys_of_changes(changed: list[dict[str, Any]]) -> tuple[tuple[str, ...], ...]:
-    """The columns of the keys that a list `tableChanges` names, a tuple for each table described
-    there.
-    """
-    return tuple(tuple(change["table"][_KEY_COLUMNS]) for change in changed if change["table"])
-
-
-_KEY_COLUMNS: Final = "primaryKeyColumnNames"
-"""The member of a table's description in `tableChanges` that names the key's columns."""
-
-
-def describe_table(table: Table | None) -> dict[str, Any]:
-    """The description of a table in `tableChanges`: its columns and its key, both empty for
-    None.
-    """
-    columns = [
-        {"name": c.name, "jdbcType": text.sql_type(c.type, None), "typeName": c.type.name.upper()}
-        | {"position": i, "optional": c.nullable}
-        for i, c in enumerate(table.columns if table else (), 1)
-    ]
-    keys = list(table.primary_key) if table else []
-    return {
-        "defaultCharsetName": "utf8mb4",
-        _KEY_COLUMNS: keys,
-        "columns": columns,
-        "comment": None,
-    }
-
-
 def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> WireMessage:
     """The message of a watermark, which names no table and whose payload has no row."""
     payload = {"source": source_block(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
@@ -725,67 +475,17 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     yield declared_types("values/declared", database, profile)
 
 
-def scenarios_of_values(database: str) -> Iterator[Scenario]:
-    """The cases of defaults for NULL, zero dates, two-digit years, and a key's column called
-    payload.
-    """
-    cases = Cases(database)
-    string_, integer = mysql.text("varchar", 64), mysql.integer("int")
-    columns = (
-        ID,
-        Column("a", string_, default=Default("'d'", "d")),
-        Column("n", integer, default=Default("5", 5)),
-    )
-    null_row: Row = {"id": 1, "a": None, "n": None}
-    yield cases.of(*columns).case(
-        "values/default-for-null",
-        inserted(null_row),
-        updated(null_row, {"a": "x"}),
-        tags=("default-for-null",),
-    )
-    types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
-    zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
-    yield cases.of(ID, *(Column(neutral(n), type, False) for n, type in types.items())).case(
-        "values/zero-not-null", inserted(zeros), tags=("zero-not-null",)
-    )
-    years: list[Row] = [
-        {"id": i, "c": mysql.wall(f"00{year}-02-03 04:05:06")} for i, year in enumerate((18, 99))
-    ]
-    moment = Column("c", mysql.temporal("datetime"))
-    yield cases.of(ID, moment).case(
-        "values/two-digit-year", inserted(*years), tags=("two-digit-year",)
-    )
-    columns = (
-        Column("schema", integer, False),
-        Column("payload", string_, False),
-        Column("a", string_),
-    )
-    null_row = {"schema": 1, "payload": "{}", "a": "x"}
-    yield cases.of(*columns, key=("schema", "payload")).case(
-        "key/named-schema-and-payload",
-        inserted(null_row),
-        deleted(null_row),
-        tags=("key-look-alike",),
-    )
-
-
 def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     """What the profile's messages lose of a row, for every decoder."""
-    remaining = wire_values(_cell_writer(profile))
-    dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+    writer = _cell_writer(profile)
     return (
         Loss(
             (Logical.DECIMAL,),
             "DECIMAL is a double, which keeps some 17 digits",
             "ticdc-debezium#decimal-double",
-            remaining,
+            wire_values(writer),
         ),
-        Loss(
-            dates,
-            "zero dates are NULL or the epoch, and years 1 to 99 may move",
-            "ticdc-debezium#zero-dates",
-            remaining,
-        ),
+        loss_of_dates(writer),
     )
 
 

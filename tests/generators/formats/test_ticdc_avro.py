@@ -14,7 +14,8 @@ import fastavro
 import pytest
 
 from generators.families import confluent
-from generators.formats.ticdc_avro import FORMAT, adjusted, write
+from generators.families.ticdc.avro_names import adjusted
+from generators.formats.ticdc_avro import FORMAT, write
 from generators.model import (
     Column,
     Default,

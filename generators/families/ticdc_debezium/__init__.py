@@ -1,0 +1,1 @@
+"""What both encodings of TiCDC's Debezium protocol share."""
