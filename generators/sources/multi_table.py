@@ -7,10 +7,11 @@ A server logs such a statement once, and some products write a message for each 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from generators.model import SchemaChange
+from generators.model import Event, SchemaChange, Table
 
 _NAME: Final = r"(?:`(?:[^`]|``)+`|[\w$]+)"
 _DROP: Final = re.compile(
@@ -91,3 +92,35 @@ def parse_renames(sql: str) -> tuple[RenameClause, ...]:
         RenameClause(_without_ticks(clause[1]), _without_ticks(clause[2]), f"{start[0]}{clause[0]}")
         for clause in _RENAME_CLAUSE.finditer(sql, start.end())
     )
+
+
+def clauses_of(events: Sequence[Event], number: int) -> Sequence[SchemaChange]:
+    """The events of one statement of a history, from event `number` on, which is a statement: of a
+    RENAME TABLE of several tables that event and those of the clauses behind it; any other
+    statement alone.
+    """
+    event = events[number]
+    assert isinstance(event, SchemaChange)
+    names = [(clause.old_name, clause.new_name) for clause in parse_renames(event.sql)]
+    own_names = (event.old_name, event.table)
+    later_names = names[names.index(own_names) + 1 :] if own_names in names else []
+    clauses = [event]
+    for later, clause_names in zip(events[number + 1 :], later_names, strict=False):
+        if not isinstance(later, SchemaChange) or later.sql != event.sql:
+            break
+        if (later.old_name, later.table) != clause_names:
+            break
+        clauses.append(later)
+    return clauses
+
+
+def tables_after_renames(clauses: Iterable[SchemaChange]) -> dict[str, Table | None]:
+    """The tables that have the new names of the clauses of a RENAME TABLE after the statement, None
+    for a name that a later clause takes away.
+    """
+    tables: dict[str, Table | None] = {}
+    for clause in clauses:
+        if clause.old_name in tables:
+            tables[clause.old_name] = None
+        tables[clause.table] = clause.after
+    return tables

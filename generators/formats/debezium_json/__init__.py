@@ -50,7 +50,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -98,7 +98,7 @@ from generators.model import (
     TransactionMark,
     Written,
 )
-from generators.sources.multi_table import parse_renames, split_drop
+from generators.sources.multi_table import clauses_of, split_drop, tables_after_renames
 from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DebeziumProfile", "write"]
@@ -117,7 +117,11 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     own topic below the prefix `layout.topic`.
     """
     writer = _Writer(history, profile, layout)
+    written_clauses = 0
     for number, event in enumerate(history.events):
+        if written_clauses:
+            written_clauses -= 1  # with the first clause of its statement
+            continue
         if stops(event, profile):
             break
         writer.records.event_number = number
@@ -127,7 +131,9 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
                 writer.follow_identity(profile, event.table)
                 writer.write_rows(event)
             case SchemaChange():
-                writer.write_statement(event)
+                clauses = clauses_of(history.events, number)
+                writer.write_statement(event, clauses)
+                written_clauses = len(clauses) - 1
             case Heartbeat():
                 writer.write_heartbeat(event)
             case TransactionMark():
@@ -567,21 +573,23 @@ class _Writer:
 
     # Everything else
 
-    def write_statement(self, event: SchemaChange) -> None:
-        """Writes a DDL statement. MariaDB's connector takes the GTID before it for a BEGIN, which
-        no END follows (debezium#statement-boundary).
+    def write_statement(self, event: SchemaChange, clauses: Sequence[SchemaChange]) -> None:
+        """Writes a DDL statement; `clauses` are the events of a RENAME TABLE of several tables that
+        begins with `event` (`clauses_of`), else `event` alone. MariaDB's connector takes the GTID
+        before it for a BEGIN, which no END follows (debezium#statement-boundary).
         """
         if self.profile.transactions and self.profile.connector == "mariadb":
             self.write_transaction_mark(TransactionMark(event.at, "BEGIN", ""))
-        self.write_schema_change(event)
+        self.write_schema_change(event, clauses)
         self.log.in_transaction = False
 
-    def write_schema_change(self, event: SchemaChange) -> None:
+    def write_schema_change(self, event: SchemaChange, clauses: Sequence[SchemaChange]) -> None:
         """Remembers what a DDL statement says of columns, defaults and character sets, and writes
         its message, if the connector sends statements: for a DROP of several tables one for each
-        from release 1.9 on (debezium#drop-of-several). For a TRUNCATE a message of the table's rows
-        comes first, in some releases alone. Some releases have no message of a statement on a view
-        (debezium#views). Raises Refused for a CREATE OR REPLACE of a table that is there.
+        from release 1.9 on (debezium#drop-of-several), and for each of the `clauses` of a RENAME
+        TABLE. For a TRUNCATE a message of the table's rows comes first, in some releases alone.
+        Some releases have no message of a statement on a view (debezium#views). Raises Refused for
+        a CREATE OR REPLACE of a table that is there.
         """
         if event.before is not None and _REPLACING.match(event.sql):
             raise Refused(
@@ -589,7 +597,8 @@ class _Writer:
                 f" the table before it: {event.sql}"
             )
         before = self.known_table(event.before) if event.before is not None else None
-        self.remember(event)
+        for clause in clauses:
+            self.remember(clause)
         profile = self.profile
         if event.action == "truncate table" and event.before is not None:
             self.write_truncate(event.at, self.known_table(event.before))
@@ -601,15 +610,27 @@ class _Writer:
         is_views = event.action in ("create view", "drop view")
         if not profile.is_mysql or (is_views and not profile.views_have_statement):
             return
-        # 1.4 alone (`short_schema_changes`) writes a RENAME of several tables as one message; the
-        # history has an event for each of them.
-        renames = parse_renames(event.sql) if profile.short_schema_changes else ()
-        if renames and event.table != renames[0].new_name:
-            return  # one message for all clauses
         self.log.advance()
-        is_whole = is_views or profile.short_schema_changes
-        for written_event in (event,) if is_whole else split_drop(event):
-            self.write_statement_message(written_event, before)
+        # 1.4 alone (`short_schema_changes`) writes one message for all clauses of a RENAME TABLE.
+        if is_views or profile.short_schema_changes:
+            self.write_statement_message(event, before)
+        elif len(clauses) > 1:
+            self.write_renames(clauses)
+        else:
+            for dropping_event in split_drop(event):
+                self.write_statement_message(dropping_event, before)
+
+    def write_renames(self, clauses: Sequence[SchemaChange]) -> None:
+        """Writes a message for each clause of a RENAME TABLE, all of which the connector has
+        followed before the first message: it describes the table that has the clause's new name
+        after the statement, none if a later clause took the name away (debezium#several-renames).
+        """
+        first_number = self.records.event_number
+        tables_after = tables_after_renames(clauses)
+        for number, clause in enumerate(clauses, first_number):
+            self.records.event_number = number
+            table = tables_after[clause.table]
+            self.write_statement_message(replace(clause, before=None, after=table), None)
 
     def write_statement_message(self, event: SchemaChange, before: Table | None) -> None:
         """Writes the message of a DDL statement, or of what it does to one of its tables, which the

@@ -47,6 +47,7 @@ from generators.model import (
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 from generators.sources.ddl import ddl_event
+from generators.sources.multi_table import parse_renames
 
 # Control messages
 
@@ -311,6 +312,76 @@ def test_a_rename_names_both_tables_in_1_4(old: str, new: str, named: str) -> No
             change.table,
             {change.table, *change.tables},
         ) == (table, table, {table, new})
+
+
+def _rename_events(sql: str, **tables: Table) -> list[SchemaChange]:
+    """The events of a RENAME TABLE, one for each clause; `tables` are those before it, by name."""
+    events = []
+    for clause in parse_renames(sql):
+        before = tables.pop(clause.old_name)
+        after = tables[clause.new_name] = replace(before, name=clause.new_name)
+        events.append(
+            SchemaChange(
+                START,
+                "rename table",
+                sql,
+                "audit",
+                clause.new_name,
+                before,
+                after,
+                clause.old_name,
+            )
+        )
+    return events
+
+
+_NUMBER = mysql.integer("int")
+_R1 = Table("audit", "r1", (Column("id", _NUMBER, False), Column("a", _NUMBER)), ("id",))
+_R2 = Table("audit", "r2", (Column("id", _NUMBER, False), Column("b", _NUMBER)), ("id",))
+
+
+@pytest.mark.parametrize("release", ["1.9.7.Final", "2.5.4.Final", "3.5.0.Final", "3.6.1.Final"])
+@pytest.mark.parametrize(
+    ("clauses", "described"),
+    [
+        ("r1 TO x, r2 TO r1, x TO r2", [None, "b", "a"]),
+        ("r1 TO x, r2 TO r1", ["a", "b"]),
+        ("r1 TO x, r2 TO r1, r1 TO y, x TO r1", [None, "a", "b", "a"]),
+    ],
+    ids=["swap", "two", "taken-again"],
+)
+def test_a_rename_of_several_describes_the_tables_after_it(
+    release: str, clauses: str, described: list[str | None]
+) -> None:
+    """debezium#several-renames: what four releases wrote. Each clause is a message, at one place of
+    the log.
+    """
+    events = _rename_events(f"RENAME TABLE {clauses}", r1=_R1, r2=_R2)
+    r1_after = next(event.after for event in reversed(events) if event.table == "r1")
+    assert r1_after is not None
+    last = r1_after.columns[-1].name
+    insert = boundaries.insert(r1_after, {"id": 1, last: 5})
+    *records, row = written(FORMAT.build(release), *events, insert)
+    bodies = [payload(record) for record in records]
+    assert [body["ddl"] for body in bodies] == [
+        f"RENAME TABLE {clause}" for clause in clauses.split(", ")
+    ]
+    tables = [body["tableChanges"][0]["table"] if body["tableChanges"] else None for body in bodies]
+    assert [table and table["columns"][-1]["name"] for table in tables] == described
+    assert len({(body["source"]["pos"], body["source"]["gtid"]) for body in bodies}) == 1
+    assert [record.message.event for record in records] == list(range(len(events)))
+    assert payload(row)["after"] == {"id": 1, last: 5}
+
+
+def test_a_rename_of_several_is_one_message_in_1_4_and_one_transaction_on_mariadb() -> None:
+    """debezium#several-renames, debezium#statement-boundary."""
+    sql = "RENAME TABLE r1 TO r_tmp, r2 TO r1, r_tmp TO r2"
+    (record,) = written(OLD, *_rename_events(sql, r1=_R1, r2=_R2))
+    assert (payload(record)["ddl"], payload(record)["source"]["table"]) == (sql, "r_tmp,r1,r2")
+    mariadb = FORMAT.build("3.5.0.Final", "mariadb", "transaction")
+    begin, *clauses = written(mariadb, *_rename_events(sql, r1=_R1, r2=_R2))
+    assert payload(begin)["status"] == "BEGIN"
+    assert ["ddl" in payload(clause) for clause in clauses] == [True] * 3
 
 
 DDL = SchemaChange(
