@@ -395,18 +395,22 @@ def _first_events(records: DataFrame, image: str) -> DataFrame:
     """The first event of each record: its key `k`, and its value `v` with the images `u` (the new
     row), `p` (the old row) and `d` (the deleted row).
     """
-    # Before the first event's key stand the version and the key's length, before its value the
-    # value's length: 8 bytes each.
-    key, value = (
-        F.expr(f"CAST(substring({half}, {start}) AS string)")
-        for half, start in (("key", 17), ("value", 9))
-    )
+    # The key begins with the version, in 8 bytes.
+    key, value = (F.expr(_first_text(half, start)) for half, start in (("key", 9), ("value", 1)))
     cells = ", ".join(f"{side}: {image}" for side in "upd")
     schema = f"k struct<ts: bigint, t: int, scm: string, tbl: string>, v struct<{cells}>"
     parsed = F.from_json(F.concat(F.lit('{"k":'), key, F.lit(',"v":'), value, F.lit("}")), schema)
     return records.select(*framing.COORDINATES, parsed.alias("m")).select(
         *framing.COORDINATES, "m.k", "m.v"
     )
+
+
+def _first_text(half: str, start: int) -> str:
+    """SQL of the first text in one half of a record, `key` or `value`: `start` is the place of its
+    length, which has 8 bytes. Other texts may stand behind it.
+    """
+    size = f"CAST(conv(hex(substring({half}, {start}, 8)), 16, 10) AS int)"
+    return f"CAST(substring({half}, {start + 8}, {size}) AS string)"
 
 
 BASELINE: Final = OpenBaseline()

@@ -57,6 +57,15 @@ def test_level_one_tells_each_event_of_a_record(records):
     )
 
 
+def test_the_baseline_reads_the_first_event_of_a_record_with_several(records):
+    """An event that stands behind it, and one whose text has letters of two bytes, change nothing."""
+    for given in (record(INSERT), ALL):
+        (row,) = reference.BASELINE.decode(records(given)).collect()
+        assert (row.kind, row.op, row.after) == ("ROW", "INSERT", {"id": "1", "val": "a\\x00é"})
+        (row,) = reference.BASELINE.decode_rows(records(given), TABLE).collect()
+        assert (row.kind, row.op, row.after.id) == ("ROW", "INSERT", 1)
+
+
 def test_a_record_that_ends_elsewhere_is_one_corrupt_row(records):
     key, value = ALL
     broken = (
