@@ -23,6 +23,12 @@ from typing import Any, Final
 from generators.errors import Refused
 from generators.families.connect import Schema, payload_text
 from generators.families.debezium import values
+from generators.families.debezium.structured import (
+    struct_fallback,
+    struct_kind,
+    struct_parts,
+    struct_schema,
+)
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
 from generators.families.java_text import (
     double_text,
@@ -76,6 +82,8 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
     """The Connect schema of a column of that type. Raises KeyError for a type that this module does
     not know.
     """
+    if kind := struct_kind(type, modes):
+        return struct_schema(kind, nullable)
     match type.logical:
         case Logical.INT:
             return Schema(postgresql_types()[type.name].integer_schema, nullable)
@@ -140,6 +148,15 @@ def _is_shape(name: str, modes: Modes) -> bool:
 
 _SHAPES: Final = ("box", "circle")
 """The shapes that recorded tables have, which have schemas since 3.7."""
+
+
+def _is_document(type: SourceType, modes: Modes) -> bool:
+    """Whether the connector writes a struct for a value that the model keeps as text: a shape, or
+    in mode structured a time with zone or an interval.
+    """
+    if type.logical is not Logical.TEXT:
+        return False
+    return _is_shape(type.name, modes) or struct_kind(type, modes) is not None
 
 
 def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
@@ -217,7 +234,7 @@ def wire(
         )
     schema_ = schema(type, modes, nullable)
     cls = _class(type, value, modes, schema_, meaning)
-    if _is_shape(type.name, modes):
+    if _is_document(type, modes):
         type = replace(type, logical=Logical.JSON)
     return wired(schema_, type, cls, meaning, modes)
 
@@ -264,6 +281,8 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     )
     if _is_shape(type.name, modes):
         fallback_value = _shape(type.name, _FALLBACKS[type.name])
+    elif struct_kind(type, modes):
+        fallback_value = struct_fallback(type)
     if type.logical is Logical.DECIMAL and schema_.type == "string":
         scale = 0 if postgresql_values.unconstrained(type) else _wire_scale(type)
         fallback_value = java_decimal(0, scale, plain=modes.plain_decimals)
@@ -477,6 +496,8 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
     `snapshot` says that a snapshot reads the value, not the log. Raises TypeError for a value that
     is none of the type's.
     """
+    if struct_kind(type, modes):
+        return _struct_meaning(type, value, modes)
     match type.logical, value:
         case Logical.INT, int():
             return Meaning(value, value)
@@ -525,6 +546,28 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
     raise TypeError(f"{value!r} is no value of {type.key}")
 
 
+def _struct_meaning(type: SourceType, value: Value, modes: Modes) -> Meaning:
+    """What the connector writes in mode structured for a date, time or interval, and what a reader
+    gets of it: of a time with zone or an interval the struct itself. Raises TypeError for a value
+    that is none of the type's.
+    """
+    parts = struct_parts(type, value)
+    if parts is None:
+        return Meaning(None, None, _NO_END_OF_DAY)
+    match type.logical, value:
+        case Logical.TEXT, _:
+            return Meaning(
+                parts, Json(json.loads(payload_text(schema(type, modes), parts))), _PARTS
+            )
+        case (Logical.TIME, int()) | (Logical.DATE, date()):
+            return Meaning(parts, value)
+        case ((Logical.DATETIME | Logical.TIMESTAMP), int()) if _is_common(value):
+            return Meaning(parts, value)
+    return _unreadable_moment(parts)
+
+
+_NO_END_OF_DAY: Final = "a time of 24:00:00 is null in mode structured"
+_PARTS: Final = "a time with zone and an interval are structs of their parts"
 _NO_BITS: Final = "an empty bit string is written as zero, a varbit(1) as null"
 _NO_BIT: Final = "a snapshot reads a varbit(1) as null, up to 3.5"
 _BEYOND: Final = "an infinite date, or one that is not of the years 1 to 9999"

@@ -4,7 +4,7 @@ the database.
 Source: the pages debezium and connect of the sources. Option values are Debezium's own: `decimal`
 is `decimal.handling.mode` (precise, double, string; numeric is precise with
 `decimal.format=NUMERIC` of the converter), `temporal` is `time.precision.mode` (adaptive,
-adaptive_time_microseconds, connect, isostring, microseconds, nanoseconds), `binary` is
+adaptive_time_microseconds, connect, isostring, microseconds, nanoseconds, structured), `binary` is
 `binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is
 `bigint.unsigned.handling.mode` (long, precise), `interval` is `interval.handling.mode` (numeric,
 string), `hstore` is `hstore.handling.mode` (json, map), `money_digits` `money.fraction.digits`.
@@ -38,6 +38,7 @@ TEMPORALS: Final = (
     "isostring",
     "microseconds",
     "nanoseconds",
+    "structured",
 )
 """The values of `time.precision.mode`."""
 BINARIES: Final = ("bytes", "base64", "base64-url-safe", "hex")
@@ -57,6 +58,7 @@ TemporalMode: TypeAlias = Literal[
     "isostring",
     "microseconds",
     "nanoseconds",
+    "structured",
 ]
 """`time.precision.mode`."""
 BinaryMode: TypeAlias = Literal["bytes", "base64", "base64-url-safe", "hex"]

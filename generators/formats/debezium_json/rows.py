@@ -20,6 +20,7 @@ from generators.families.connect import Schema, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import oracle, postgresql_defaults, sqlserver
 from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium.structured import struct_kind
 from generators.families.debezium.values import DebeziumCell, Modes, header_text
 from generators.families.wire_messages import Part, Raw
 from generators.formats.debezium_json import envelope
@@ -409,8 +410,11 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
         return profile.enum_defaults == "every" or is_plain
     if not postgresql_defaults.has_mapper(type.name) or column.declared:
         return False
+    # A struct can be no default.
     if postgresql_values.unconstrained(type) and profile.modes.precise:
-        return False  # a struct (debezium#decimal-variable-scale), which can be no default
+        return False
+    if struct_kind(type, profile.modes):
+        return False
     digits = _default_bits(column, default)
     if digits is not None:  # a bit string; of bit(1) the connector reads one digit
         return type.length != 1 or len(digits) == 1

@@ -16,6 +16,7 @@ it (`form_of`); without one it follows from the connector's options and the sour
 | base64, base64-url-safe, hex | bytes |
 | days, ms, us, ns | whole units since 1970-01-01, or of a time |
 | numeric | a decimal as a number (`decimal.format=NUMERIC`) |
+| parts | `{"year": 2024, "month": 2, "day": 29}`: a struct of a date's or time's parts |
 
 Like `families.mysql`, this gives SQL text; nothing in it raises, or depends on session time zone,
 ANSI mode or case sensitivity. It is to be evaluated inside a lambda (`rows` says why). A value that
@@ -32,6 +33,12 @@ from spark_checks.decoders.families.connect.decimals import (
     from_double,
     from_numeric,
     from_text,
+)
+from spark_checks.decoders.families.connect.parts import (
+    date_of_parts,
+    instant_of_parts,
+    micros_of_parts,
+    wall_clock_of_parts,
 )
 from spark_checks.decoders.families.mysql import mysql_typed
 from spark_checks.decoders.families.sql import let
@@ -77,7 +84,6 @@ _BY_TYPE: Final = {
     "boolean": "boolean",
     "float": "double",
     "double": "double",
-    "struct": "variable",
 }
 """The form of a cell by the type of its schema, for types that need no name."""
 
@@ -93,10 +99,11 @@ def form_by_schema(kind: str, name: str) -> str:
     as_bytes = (
         f"CASE {last} WHEN 'Decimal' THEN 'decimal' WHEN 'Bits' THEN 'bits' ELSE 'base64' END"
     )
+    as_struct = f"CASE WHEN {last} LIKE 'Structured%' THEN 'parts' ELSE 'variable' END"
     as_integer = f"coalesce(CASE {last} {integers} END, 'number')"
     return (
-        f"CASE {kind} {types} WHEN 'bytes' THEN {as_bytes} WHEN 'array' THEN 'text' ELSE"
-        f" {as_integer} END"
+        f"CASE {kind} {types} WHEN 'bytes' THEN {as_bytes} WHEN 'struct' THEN {as_struct} WHEN 'array'"
+        f" THEN 'text' ELSE {as_integer} END"
     )
 
 
@@ -126,6 +133,10 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
             return {"base64-url-safe": "base64-url-safe", "hex": "hex"}.get(
                 deployment.binary, "base64"
             )
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if (
+            temporal == "structured"
+        ):
+            return "parts"
         case Logical.DATE:
             return "text" if temporal == "isostring" else "days"
         case Logical.TIME if temporal == "adaptive_time_microseconds":
@@ -254,15 +265,28 @@ def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> d
                 f"try_cast({t} AS bigint) BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN"
                 f" date_from_unix_date(CAST({t} AS int))"
             )
-            return {"days": f"CASE WHEN {days} END", "text": _date_sql(t)}
+            return {
+                "days": f"CASE WHEN {days} END",
+                "text": _date_sql(t),
+                **_parts(type, date_of_parts(t)),
+            }
         case Logical.DATETIME:
-            return {"text": _wall_clock(t, type), "": _stamp(t, form_sql, type)}
+            return {
+                "text": _wall_clock(t, type),
+                **_parts(type, wall_clock_of_parts(t)),
+                "": _stamp(t, form_sql, type),
+            }
         case Logical.TIMESTAMP:
             moment = _instant(t, deployment.time_zone, type)
-            return {"text": moment, "": _stamp(t, form_sql, type)}
+            return {
+                "text": moment,
+                **_parts(type, instant_of_parts(t)),
+                "": _stamp(t, form_sql, type),
+            }
         case Logical.TIME:
             return {
                 "text": _clock(t, type),
+                **_parts(type, _time_sql(micros_of_parts(t), type)),
                 "": _time_sql(_micros(t, form_sql, -_MYSQL_TIME_END, _MYSQL_TIME_END, type), type),
             }
         case Logical.ENUM:
@@ -271,6 +295,13 @@ def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> d
             return {"": _labels(t, type)}
         case _:
             return {"": mysql_typed(t, type)}
+
+
+def _parts(type: SourceType, value_sql: str) -> dict[str, str]:
+    """The SQL of a value from the struct of its parts, by that form's name; empty for a source
+    whose connector writes none here.
+    """
+    return {"parts": value_sql} if type.source == _POSTGRESQL else {}
 
 
 def _decimals(t: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
