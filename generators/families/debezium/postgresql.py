@@ -599,6 +599,14 @@ def _unreadable_moment(wire_value: Any) -> Meaning:
     return Meaning(wire_value, None, _BEYOND, lost=True, corrupt=True)
 
 
+def unreadable_cell(
+    type: SourceType, wire_value: str, modes: Modes, nullable: bool
+) -> DebeziumCell:
+    """The cell of a written date or time that the types of Python and Spark cannot hold."""
+    schema_ = schema(type, modes, nullable)
+    return wired(schema_, type, "beyond", _unreadable_moment(wire_value), modes)
+
+
 def _infinite_moment(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
     """What the connector writes for the date or timestamp `infinity` or `-infinity`: a timestamp
     with zone as that text, a date as a day of its own, which differs in a `snapshot`, a timestamp

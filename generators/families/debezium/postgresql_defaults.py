@@ -121,6 +121,23 @@ def expression_value(type: SourceType, expression: str, doubled_quotes: bool = F
     return None
 
 
+_LIMITS: Final[Mapping[tuple[Logical, Value], str]] = {
+    (Logical.DATE, "infinity"): "+999999999-12-31",
+    (Logical.DATE, "-infinity"): "-999999999-01-01",
+    (Logical.DATETIME, "infinity"): "+999999999-12-31T23:59:59.999999999",
+    (Logical.DATETIME, "-infinity"): "-999999999-01-01T00:00:00",
+    (Logical.TIME, mysql.DAY): "23:59:59.999999999",
+}
+"""The largest and smallest values of java.time's LocalDate, LocalDateTime and LocalTime."""
+
+
+def limit_text(type: SourceType, value: Value) -> str | None:
+    """The ISO text of the value of java.time for which the connector takes a default of infinity,
+    -infinity or 24:00:00; None for any other default (debezium#defaults).
+    """
+    return _LIMITS.get((type.logical, value)) if isinstance(value, (str, int)) else None
+
+
 def _nothing(type: SourceType, name: str) -> Value:
     """The empty value of a type, which the connector takes for what a function returns; `name` is
     the type's name in PostgreSQL's catalogue.

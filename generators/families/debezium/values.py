@@ -492,6 +492,11 @@ def datetime_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
     )
 
 
+def counts_milliseconds(fsp: int, modes: Modes) -> bool:
+    """Whether a date and time without zone of `fsp` fraction digits is written as milliseconds."""
+    return datetime_schema(fsp, modes, True).name.rpartition(".")[2] == "Timestamp"
+
+
 _NO_MICROS: Final = "milliseconds are all that Connect's logical types hold"
 _OVERFLOW: Final = "nanoseconds overflow 64 bits silently"
 

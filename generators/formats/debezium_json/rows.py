@@ -21,7 +21,12 @@ from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import oracle, postgresql_defaults, sqlserver
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.structured import struct_kind
-from generators.families.debezium.values import DebeziumCell, Modes, header_text
+from generators.families.debezium.values import (
+    DebeziumCell,
+    Modes,
+    counts_milliseconds,
+    header_text,
+)
 from generators.families.wire_messages import Part, Raw
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
@@ -427,6 +432,9 @@ def _has_postgresql_default(column: Column, default: Default, profile: DebeziumP
         return False  # the connector does not round it
     if type.logical is Logical.TIMESTAMP and isinstance(value, str):
         return False  # an infinite one
+    if type.logical is Logical.DATETIME and isinstance(value, str):
+        # An infinite one is java.time's last moment, of which milliseconds are beyond 64 bits.
+        return not counts_milliseconds(type.fsp, profile.modes)
     return profile.doubled_quotes or not (isinstance(value, str) and "\n" in value)
 
 
@@ -523,9 +531,11 @@ def stand_in(
         wire = _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
         literal = default.text.partition("'")[2].partition("'")[0]
         return replace(wire, json=string(literal))
+    elif modes.temporal == "isostring" and (limit := postgresql_defaults.limit_text(type, value)):
+        return _debezium_postgresql.unreadable_cell(type, f"{limit}Z", modes, column.nullable)
     elif type.logical is Logical.DATE and isinstance(value, str):
         value = _INFINITE_DATES[value]
-    elif type.logical is Logical.DATETIME and isinstance(value, str) and type.fsp > 3:
+    elif type.logical is Logical.DATETIME and isinstance(value, str):
         value = _LAST_MICROS[value]
     elif type.logical is Logical.TIME and value == mysql.DAY:
         value = mysql.DAY - 1
@@ -614,8 +624,8 @@ def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: st
 _INFINITE_DATES: Final = {"infinity": 169_560_311, "-infinity": -170_999_002}
 """The days of java.time.LocalDateTime.MAX and MIN in 32 bits."""
 _LAST_MICROS: Final = {
-    "infinity": 31_556_889_864_403_199_999_999,
-    "-infinity": -31_557_014_167_219_200_000_000,
+    "infinity": 365_241_780_472 * mysql.DAY - 1,
+    "-infinity": -365_243_219_162 * mysql.DAY,
 }
 """java.time.LocalDateTime's MAX and MIN in microseconds, which a default goes through."""
 

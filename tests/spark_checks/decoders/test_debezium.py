@@ -49,6 +49,11 @@ PG = postgresql
 PRECISE, STRING, DOUBLE = Deployment(), Deployment(decimal="string"), Deployment(decimal="double")
 CONNECT, ISO = Deployment(temporal="connect"), Deployment(temporal="isostring")
 MICROS, NANOS = Deployment(temporal="microseconds"), Deployment(temporal="nanoseconds")
+STRUCTS = Deployment(temporal="structured")
+LEAP_DAY = {"year": 2024, "month": 2, "day": 29}
+EVENING = {"hour": 22, "minute": 13, "second": 20, "nanos": 123456000}
+NO_PARTS = dict.fromkeys((*LEAP_DAY, *EVENING))
+"""The parts of a struct of time.precision.mode=structured (debezium#structured-times)."""
 
 
 def envelope(
@@ -752,6 +757,66 @@ CELLS = cells(
     (PT, PRECISE, (field("int32", TIME + "Time"), 1000, "00:00:01")),
     (PT, PRECISE, (field("int64", TIME + "NanoTime"), 1000, "00:00:00.000001")),
     (PT3, PRECISE, (None, 1000, "00:00:01")),
+    (
+        PG.temporal("date"),
+        STRUCTS,
+        (None, {**LEAP_DAY, "specialValue": None}, dt.date(2024, 2, 29)),
+        (None, {**LEAP_DAY, "year": 2023}, MISFIT),
+        (None, {**LEAP_DAY, "year": 1, "day": 1}, dt.date(1, 2, 1)),
+        (None, {**LEAP_DAY, "year": 0}, MISFIT),
+        (None, {**LEAP_DAY, "year": 12024}, MISFIT),
+        (None, {**LEAP_DAY, "month": 102}, MISFIT),
+        (None, {**LEAP_DAY, "day": None}, MISFIT),
+        (None, {**NO_PARTS, "specialValue": "POSITIVE_INFINITY"}, MISFIT),
+        (None, 19000, MISFIT),
+        (None, "2024-02-29", MISFIT),
+    ),
+    (
+        PG.temporal("date"),
+        PRECISE,
+        (field("struct", TIME + "StructuredDate"), LEAP_DAY, dt.date(2024, 2, 29)),
+    ),
+    (
+        PT,
+        STRUCTS,
+        (None, EVENING, "22:13:20.123456"),
+        (None, {**EVENING, "nanos": 0}, "22:13:20"),
+        (None, {**EVENING, "hour": 24}, MISFIT),
+        (None, {**EVENING, "minute": 60}, MISFIT),
+        (None, {**EVENING, "nanos": -1}, MISFIT),
+    ),
+    (
+        PTS,
+        STRUCTS,
+        (None, LEAP_DAY | EVENING, WALL(2024, 2, 29, 22, 13, 20, 123456)),
+        (None, {**LEAP_DAY, **EVENING, "year": 9999}, MISFIT),
+        (None, {**NO_PARTS, "specialValue": "NEGATIVE_INFINITY", "precision": 6}, MISFIT),
+        (None, EVENING, MISFIT),
+    ),
+    (
+        PTZ,
+        STRUCTS,
+        (
+            None,
+            {**LEAP_DAY, **EVENING, "offsetSeconds": 0, "zoneId": "Z"},
+            utc(2024, 2, 29, 22, 13, 20, 123456),
+        ),
+        (
+            None,
+            {**LEAP_DAY, **EVENING, "offsetSeconds": -9000, "zoneId": None},
+            utc(2024, 3, 1, 0, 43, 20, 123456),
+        ),
+        (None, LEAP_DAY | EVENING, MISFIT),
+    ),
+    (
+        PG.temporal("timetz"),
+        STRUCTS,
+        (
+            None,
+            {**EVENING, "offsetSeconds": 7200},
+            '{"hour":22,"minute":13,"second":20,"nanos":123456000,"offsetSeconds":7200}',
+        ),
+    ),
     (
         PG.temporal("timetz"),
         PRECISE,
