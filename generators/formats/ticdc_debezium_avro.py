@@ -335,12 +335,15 @@ def _default_for_null(
     digits of the stored default, not those of the column's scale.
     """
     type, schema = column.type, column_schema(column, profile)
-    value = cells.default_for_null(column, default.value, classic=False)
+    value = cells.default_for_null(column, default, classic=False)
+    words = cells.text_for_null(column, default, classic=False)
+    if words is not None:
+        null_cell = cell(replace(column, default=None), None, profile)
+        return cells.any_cell(null_cell, cells.json_value(words), words)
     if value is None or type.logical is not Logical.DECIMAL or schema.type != "string":
         return cell(replace(column, default=None), value, profile)
-    value = text.canonical(type, value)
-    digits = f"{Decimal(str(stored_default(type, default.text))):f}"
-    meaning = Meaning(digits, value)
+    digits = "0" if default.value is None else str(stored_default(type, default.text))
+    meaning = Meaning(f"{Decimal(digits):f}", text.canonical(type, value))
     return wired(schema, type, text.value_class(type, value), meaning, _MODES)
 
 

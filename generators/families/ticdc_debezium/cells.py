@@ -6,6 +6,7 @@ Facts: ticdc-debezium#default-for-null, #zero-dates, ticdc#json-text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache, lru_cache, partial
@@ -15,8 +16,9 @@ from generators.families.connect import Schema
 from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, double_of, wired
 from generators.families.ticdc import sink, text
+from generators.families.ticdc.defaults import stored_default, stored_expression
 from generators.families.wire_messages import Raw, json_text
-from generators.model import Column, Json, Logical, SourceType, State, Value, ZeroDate
+from generators.model import Column, Default, Json, Logical, SourceType, State, Value, ZeroDate
 
 json_value: Final = partial(json_text, quote=text.iterator_string)
 """The JSON of a value, in which texts are quoted as Go's library json-iterator does."""
@@ -71,7 +73,7 @@ def cell(
     """
     type, nullable, meaning = column.type, column.nullable, None
     if stored is None and fills_nulls and column.default is not None:
-        return _for_null(column, column.default.value, years=years, classic=classic)
+        return _for_null(column, column.default, years=years, classic=classic)
     value = None if stored is None else text.canonical(type, stored)
     match type.logical, value:
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
@@ -107,28 +109,76 @@ def is_partly_zero(date: ZeroDate) -> bool:
     return bool(date.year or date.month or date.day)
 
 
-def default_for_null(column: Column, default: Value, *, classic: bool) -> Value:
-    """The value that TiCDC writes for a NULL in a column with a default
-    (ticdc-debezium#default-for-null). `default` is the default's value, None if it is an
-    expression; `classic` says that the architecture is the classic one. Raises Stopped for a
-    default at which the encoder stops.
+def default_for_null(column: Column, default: Default, *, classic: bool) -> Value:
+    """The value that TiCDC writes for a NULL in a column with this default
+    (ticdc-debezium#default-for-null); `classic` says that the architecture is the classic one.
+    Raises Stopped for a default at which the encoder stops.
     """
-    kind = column.type.logical
-    if default is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
-        return 0 if kind is Logical.DATETIME else None
-    if isinstance(default, ZeroDate):
-        # A default is a text, which both architectures parse.
-        if (kind is Logical.DATE and not classic) or (
-            kind is Logical.DATETIME and is_partly_zero(default)
-        ):
+    type, value = column.type, default.value
+    if type.logical is Logical.DATE and not classic:
+        # The default is a text, which the encoder takes for a time.
+        raise sink.Stopped
+    if value is None:
+        return _expression_for_null(type, stored_expression(default.text), classic=classic)
+    if isinstance(value, ZeroDate):
+        # The default is a text, which both architectures parse.
+        if type.logical is Logical.DATETIME and is_partly_zero(value):
             raise sink.Stopped
-        return None if kind is Logical.TIMESTAMP else default
-    if not classic and (
-        kind is Logical.TIME
-        or (kind is Logical.INT and isinstance(default, int) and default >= 1 << 63)
-    ):
-        return 0
-    return default
+        return None if type.logical is Logical.TIMESTAMP else value
+    if classic:
+        return value
+    match type.logical, value:
+        case Logical.TIME, _:
+            return 0
+        case Logical.INT, int() if value >= 1 << 63:
+            return 0
+        case Logical.YEAR, _:
+            return int(stored_default(type, default.text, value))
+    return value
+
+
+_ZEROS: Final[Mapping[Logical, Value]] = {
+    **dict.fromkeys((Logical.FLOAT, Logical.DOUBLE), 0.0),
+    Logical.DECIMAL: Decimal(0),
+    **dict.fromkeys((Logical.INT, Logical.YEAR, Logical.TIME, Logical.ENUM, Logical.SET), 0),
+}
+"""What the new architecture makes of the text of an expression in columns of these types."""
+
+
+def _expression_for_null(type: SourceType, expression: str, *, classic: bool) -> Value:
+    """The value that TiCDC writes for a NULL in a column whose default is an expression, which TiDB
+    stores as this text; None for null, and where a text stands that is no value of the type
+    (`_text_for_null`). Raises Stopped where the encoder reads the text and cannot.
+    """
+    match type.logical:
+        case Logical.DATETIME | Logical.TIMESTAMP if expression == "CURRENT_TIMESTAMP":
+            return 0 if type.logical is Logical.DATETIME else None
+        case Logical.TEXT if type.name != "vector":
+            return expression
+        case Logical.BINARY:
+            return expression.encode()
+        case Logical.DATE | Logical.JSON:
+            return None
+        case Logical.ENUM | Logical.SET | Logical.YEAR if classic:
+            return None
+        case kind if kind in _ZEROS and not classic:
+            return _ZEROS[kind]
+    raise sink.Stopped
+
+
+def text_for_null(column: Column, default: Default, *, classic: bool) -> str | None:
+    """The text that TiCDC writes for a NULL in a column with this default, where that is no value
+    of the column's type: of a YEAR in the classic architecture the stored default, of a JSON, and
+    there of an ENUM or SET, an expression. None elsewhere.
+    """
+    match column.type.logical:
+        case Logical.YEAR if classic:
+            return str(stored_default(column.type, default.text, default.value))
+        case Logical.ENUM | Logical.SET if classic and default.value is None:
+            return stored_expression(default.text)
+        case Logical.JSON:
+            return stored_expression(default.text)
+    return None
 
 
 def mark_default(written: DebeziumCell) -> DebeziumCell:
@@ -137,35 +187,33 @@ def mark_default(written: DebeziumCell) -> DebeziumCell:
     return replace(written, cell=replace(written.cell, cls="default", reason=reason))
 
 
-def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> DebeziumCell:
+def _for_null(column: Column, default: Default, *, years: bool, classic: bool) -> DebeziumCell:
     """The cell of a NULL in a column with a default, in place of which TiCDC writes the default
-    (ticdc-debezium#default-for-null). `default` is the default's value, None if it is an
-    expression; `years` and `classic` are those of `cell`.
+    (ticdc-debezium#default-for-null); `years` and `classic` are those of `cell`. The classic
+    architecture writes two members for a binary.
     """
-    kind, default = column.type.logical, default_for_null(column, default, classic=classic)
-    default_cell = mark_default(
-        cell(
-            replace(column, default=None),
-            default,
-            fills_nulls=True,
-            years=years,
-            classic=classic,
-        )
+    type = column.type
+    value = default_for_null(column, default, classic=classic)
+    written = mark_default(
+        cell(replace(column, default=None), value, fills_nulls=True, years=years, classic=classic)
     )
-    if default is None or not classic or kind not in (Logical.BINARY, Logical.YEAR):
-        return default_cell
-    stored = text.canonical(column.type, default)
-    written = json_value(
-        stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
-    )
-    members = (
-        written
-        if kind is Logical.YEAR
-        else f"{default_cell.json},{json_value(column.name)}:{written}"
-    )
+    if (words := text_for_null(column, default, classic=classic)) is not None:
+        return any_cell(written, json_value(words), words)
+    stored = None if value is None else text.canonical(type, value)
+    if classic and isinstance(stored, bytes):
+        member = json_value(stored.decode(errors="replace"))
+        return any_cell(written, f"{written.json},{json_value(column.name)}:{member}", None)
+    return written
+
+
+def any_cell(default_cell: DebeziumCell, json: str, value: str | None) -> DebeziumCell:
+    """The cell of a default with what is written in its place, as Connect value and JSON: it does
+    not fit the column, so that a decoder may return anything, and may refuse the message.
+    """
     return replace(
         default_cell,
-        json=members,
+        value=value,
+        json=json,
         corrupt=True,
         cell=replace(default_cell.cell, state=State.ANY, text=None),
     )

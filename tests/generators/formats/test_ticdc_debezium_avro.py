@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -291,10 +292,33 @@ def test_the_text_of_a_decimals_default_has_the_digits_of_the_stored_default() -
     assert datum(one.message.value)["after"] == {"id": 1, "p": Decimal("1.50")}
 
 
+def test_null_of_a_default_that_is_no_literal_of_its_column() -> None:
+    """The default is a text: of a YEAR its number as it is spelled, of an expression the text, and 0
+    where the column's values are numbers; for a DATE the encoder panics.
+
+    https://github.com/pingcap/ticdc/blob/v26.3.4/pkg/sink/codec/debezium/avro.go#L474-L668
+    """
+    for type, default, shown in (
+        (mysql.TYPES["year"], Default("99", 1999), 99),
+        (mysql.text("varchar", 36), Default("(UUID())"), "uuid()"),
+        (mysql.json(), Default("(JSON_ARRAY(1, 2))"), "json_array(1, 2)"),
+        (mysql.enum_of("a", "b"), Default("(UUID())"), ""),
+        (mysql.integer("int"), Default("(RAND())"), 0),
+        (mysql.decimal(10, 2), Default("(RAND())"), "0"),
+    ):
+        table = Table("d", "t", (FOO.columns[0], Column("c", type, default=default)), ("id",))
+        event = insert(table, {"id": 1, "c": None})
+        (one,) = messages("new-26.3.4+decimal-string", event)
+        assert datum(one.message.value)["after"] == {"id": 1, "c": shown}
+    column = Column("c", mysql.TYPES["date"], default=Default("'2020-01-05'", date(2020, 1, 5)))
+    table = Table("d", "t", (FOO.columns[0], column), ("id",))
+    assert messages("new-26.3.4", insert(table, {"id": 1, "c": None})) == []
+
+
 def test_a_default_that_is_partly_a_zero_date_stops_the_changefeed() -> None:
     """TiCDC (debeziumAvroFieldValue) parses the default's text with StrToDateTime, which refuses it."""
-    for date, sent in ((ZeroDate(2020), 0), (ZeroDate(), 1)):
-        column = Column("c", mysql.temporal("datetime"), default=Default("x", date))
+    for zero_date, sent in ((ZeroDate(2020), 0), (ZeroDate(), 1)):
+        column = Column("c", mysql.temporal("datetime"), default=Default("x", zero_date))
         table = Table("d", "t", (FOO.columns[0], column), ("id",))
         assert len(messages("new-26.3.4", insert(table, {"id": 1, "c": None}))) == sent
 

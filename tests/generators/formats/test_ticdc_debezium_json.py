@@ -5,6 +5,7 @@ own tests.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any, Final
@@ -24,6 +25,7 @@ from generators.model import (
     Op,
     Row,
     SchemaChange,
+    State,
     Table,
     Value,
     Watermark,
@@ -301,20 +303,138 @@ def test_what_the_encoders_refuse_and_what_they_write_wrong() -> None:
         },
         "new-8.5.7": {"year": "1999", "varbinary": '"YWI="', "time-0": "0", "unsigned-bigint": "0"},
     }
-    defaults: dict[str, Value] = {
-        "year": 1999,
-        "varbinary": b"ab",
-        "time-0": 1,
-        "unsigned-bigint": 1 << 63,
+    defaults: dict[str, Default] = {
+        "year": Default("1999", 1999),
+        "varbinary": Default("'ab'", b"ab"),
+        "time-0": Default("'00:00:00.000001'", 1),
+        "unsigned-bigint": Default("'9223372036854775808'", 1 << 63),
     }
     for release, cells in shown.items():
         for name, written_ in cells.items():
-            ((_, text),) = sent(release, mysql.TYPES[name], None, Default("x", defaults[name]))
+            ((_, text),) = sent(release, mysql.TYPES[name], None, defaults[name])
             assert f'"after":{{"id":1,"c":{written_}}}' in text
-    zero = Default("'0000-00-00'", ZeroDate())
-    assert [
-        bool(sent(name, mysql.TYPES["date"], None, zero)) for name in ("v8.5.7", "new-8.5.7")
-    ] == [True, False]
+
+
+YEARS: Final = {"99": 1999, "'70'": 1970, "'0000'": 0, "0": 0, "2020": 2020}
+"""Defaults of YEAR by their spelling, which TiDB keeps."""
+
+
+@pytest.mark.parametrize(
+    ("release", "years"),
+    [
+        (
+            "v8.5.7",
+            {"99": '"99"', "'70'": '"70"', "'0000'": '"0000"', "0": '"0"', "2020": '"2020"'},
+        ),
+        ("new-8.5.7", {"99": "99", "'70'": "70", "'0000'": "0", "0": "0", "2020": "2020"}),
+    ],
+)
+def test_null_of_a_year_is_the_default_as_it_is_spelled(
+    release: str, years: Mapping[str, str]
+) -> None:
+    """The default is a text, which the classic architecture writes as it is (WriteAnyField), and the
+    new one reads as a number (ParseInt).
+
+    https://github.com/pingcap/tiflow/blob/v8.5.7/pkg/sink/codec/debezium/codec.go#L510-L863
+    https://github.com/pingcap/ticdc/blob/v8.5.7/pkg/sink/codec/debezium/helper.go#L138-L180
+    """
+    for literal, shown in years.items():
+        default = Default(literal, YEARS[literal])
+        assert null_of(release, mysql.TYPES["year"], default) == shown, literal
+
+
+DATES: Final = (
+    Default("'2020-01-05'", date(2020, 1, 5)),
+    Default("'0000-00-00'", ZeroDate()),
+    Default("(CURRENT_DATE)"),
+)
+
+
+@pytest.mark.parametrize(
+    ("release", "shown"), [("v8.5.7", ["18266", "null", "null"]), ("new-8.5.7", [""] * 3)]
+)
+def test_null_of_a_date_with_a_default_ends_the_new_architecture(
+    release: str, shown: list[str]
+) -> None:
+    """GetMysqlTime panics on the default's text: "interface conversion: interface {} is nil".
+
+    https://github.com/pingcap/ticdc/blob/v8.5.7/pkg/sink/codec/debezium/codec.go#L490-L567
+    """
+    assert [null_of(release, mysql.TYPES["date"], default) for default in DATES] == shown
+
+
+STOPS: Final = ""
+NULLS_OF_EXPRESSIONS: Final = {
+    ("varchar", "(UUID())"): ('"uuid()"', '"uuid()"'),
+    ("varbinary", "(UUID())"): ('"dXVpZCgp","c":"uuid()"', '"dXVpZCgp"'),
+    ("json", "(JSON_ARRAY(1, 2))"): ('"json_array(1, 2)"', '"json_array(1, 2)"'),
+    ("enum", "(UUID())"): ('"uuid()"', '""'),
+    ("set", "(UUID())"): ('"uuid()"', '""'),
+    ("int", "(RAND())"): (STOPS, "0"),
+    ("double", "(RAND())"): (STOPS, "0"),
+    ("decimal", "(RAND())"): (STOPS, "0"),
+    ("year", "(RAND())"): ('"rand()"', "0"),
+    ("datetime", "CURRENT_TIMESTAMP"): ("0", "0"),
+    ("datetime", "(STR_TO_DATE('1980-01-01','%Y-%m-%d'))"): (STOPS, STOPS),
+    ("timestamp", "CURRENT_TIMESTAMP"): ("null", "null"),
+    ("timestamp", "(STR_TO_DATE('1980-01-01','%Y-%m-%d'))"): (STOPS, STOPS),
+}
+"""What the classic and the new architecture write for a NULL, by type and default."""
+TYPES_OF_EXPRESSIONS: Final = {
+    "varchar": mysql.text("varchar", 36),
+    "varbinary": mysql.binary("varbinary", 36),
+    "json": mysql.json(),
+    "enum": mysql.enum_of("a", "b"),
+    "set": mysql.set_of("a", "b"),
+    "int": mysql.integer("int"),
+    "double": mysql.TYPES["double"],
+    "decimal": mysql.decimal(10, 2),
+    "year": mysql.TYPES["year"],
+    "datetime": mysql.temporal("datetime"),
+    "timestamp": mysql.temporal("timestamp"),
+}
+
+
+@pytest.mark.parametrize(("name", "literal"), NULLS_OF_EXPRESSIONS)
+def test_null_of_a_column_whose_default_is_an_expression_is_its_text(
+    name: str, literal: str
+) -> None:
+    """The default is the expression's text, which the encoders take for a value.
+
+    https://github.com/pingcap/tiflow/blob/v8.5.7/pkg/sink/codec/debezium/codec.go#L510-L863
+    https://github.com/pingcap/ticdc/blob/v8.5.7/pkg/sink/codec/debezium/codec.go#L490-L501
+    https://github.com/pingcap/ticdc/blob/v8.5.7/pkg/sink/codec/debezium/helper.go#L138-L180
+    """
+    type, default = TYPES_OF_EXPRESSIONS[name], Default(literal)
+    releases = ("v8.5.7", "new-8.5.7")
+    shown = tuple(null_of(release, type, default) for release in releases)
+    assert shown == NULLS_OF_EXPRESSIONS[name, literal]
+
+
+def test_a_text_that_is_no_value_of_its_column_leaves_open_what_a_decoder_returns() -> None:
+    for release, name, literal, state in (
+        ("v8.5.7", "enum", "(UUID())", State.ANY),
+        ("new-8.5.7", "json", "(JSON_ARRAY(1, 2))", State.ANY),
+        ("new-8.5.7", "varchar", "(UUID())", State.VALUE),
+        ("new-8.5.7", "year", "99", State.VALUE),
+    ):
+        type = mysql.TYPES["year"] if name == "year" else TYPES_OF_EXPRESSIONS[name]
+        default = Default(literal, 1999 if name == "year" else None)
+        columns = (Column("id", mysql.integer("int"), False), Column("c", type, default=default))
+        event = insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": None})
+        (one,) = FORMAT.write(History((event,), 1), FORMAT.build(release), Layout())
+        after = one.changes[0].after
+        assert after is not None
+        assert after["c"].state is state, name
+        assert bool(one.changes[0].accept) is (state is State.ANY), name
+
+
+def null_of(release: str, type: mysql.SourceType, default: Default) -> str:
+    """The JSON of a NULL in a column with this default, "" if TiCDC stops at the row."""
+    columns = (Column("id", mysql.integer("int"), False), Column("c", type, default=default))
+    texts = written(release, insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": None}))
+    (row,) = (text.partition('"after":{"id":1,"c":')[2] for _, text in texts[:1] or [("", "")])
+    return row.partition("}")[0]
 
 
 def test_no_blank_stands_between_members() -> None:
