@@ -216,7 +216,7 @@ def _members_of_column(column: records.ColumnSchema) -> dict[str, Any]:
     """The members of a column in a table's schema: name, type, nullability and default; attributes
     of the type that are 0 or false are left out.
     """
-    kind = column.data_type
+    kind, default = column.data_type, column.default
     data_type = {
         "mysqlType": kind.mysql_type,
         "charset": kind.charset,
@@ -231,7 +231,7 @@ def _members_of_column(column: records.ColumnSchema) -> dict[str, Any]:
         "name": column.name,
         "dataType": data_type,
         "nullable": column.nullable,
-        "default": column.default,
+        "default": int.from_bytes(default) if isinstance(default, bytes) else default,
     }
 
 

@@ -30,15 +30,29 @@ def restored(sql: str, placement: bool = False, ttl_off: bool = True, routed: st
 
 
 @lru_cache(4096)
-def parse(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> Statement:
+def parse(
+    sql: str,
+    placement: bool = False,
+    ttl_off: bool = True,
+    routed: str = "",
+    table_indexes: tuple[str, ...] = (),
+) -> Statement:
     """Parses a DDL statement. `Statement.text` is the SQL as TiDB's parser prints it again, the
     other fields are what else the statement says. Raises Refused for a statement that is not known
     here.
 
     `placement` says that TiCDC keeps placement rules, `ttl_off` that it turns TTL off; `routed` is
-    the database of a statement whose tables are routed.
+    the database of a statement whose tables are routed. `table_indexes` are the names of the
+    indexes that the table of an ALTER TABLE has, which one without a name does not get.
     """
-    parser = _Parser(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off, routed=routed)
+    parser = _Parser(
+        sql,
+        tuple(tokens(sql)),
+        placement=placement,
+        ttl_off=ttl_off,
+        routed=routed,
+        table_indexes=table_indexes,
+    )
     parser.statement.text = parser.restored()
     parser.skip(";")
     if not parser.ended:
@@ -127,7 +141,8 @@ class _Parser(Selects):
                 else ""
             )
             statement = f"CREATE {kind} {name} {self.expect('ON')} {self.table()} {self.parts()}"
-            self.index(bare(name.removeprefix("IF NOT EXISTS ")), kind.startswith("UNIQUE"))
+            self.list_index(bare(name.removeprefix("IF NOT EXISTS ")), kind.startswith("UNIQUE"))
+            self.name_added_indexes()
             return statement + self.index_options(using) + self.lock()
         self.expect("TABLE")
         table = self.absent() + self.table()
@@ -137,7 +152,9 @@ class _Parser(Selects):
             statement = f"CREATE TABLE {table} LIKE {self.table()}"
             self.expect(")")
             return statement
-        parts = [f"CREATE TABLE {table} ({','.join(self.definitions())})", *self.table_options()]
+        definitions = ",".join(self.definitions())
+        self.name_indexes_of_new_table()
+        parts = [f"CREATE TABLE {table} ({definitions})", *self.table_options()]
         if self.next_is("PARTITION"):
             parts.append(self.partitioning())
         return " ".join(parts)
@@ -265,6 +282,7 @@ class _Parser(Selects):
             self.skip(",")
             if self.at == start:
                 raise self.refusal()
+        self.name_added_indexes()
         return statement
 
     def clause(self) -> str:

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import chain, count
+from typing import Final, NamedTuple
 
 from generators.families.ticdc.sql import NOW, UNARY, Reader, plain_text, unquoted
 from generators.model import Index
@@ -120,6 +121,17 @@ class Statement:
     resolved: bool = False
 
 
+class ListedIndex(NamedTuple):
+    """An index as a statement lists it: its own name, "" for none, and its columns and expressions
+    as TiDB prints them, without lengths and directions.
+    """
+
+    name: str
+    parts: tuple[str, ...]
+    unique: bool
+    primary: bool
+
+
 def bare(name: str) -> str:
     """A name without its back quotes."""
     return name[1:-1].replace("``", "`")
@@ -129,14 +141,17 @@ def bare(name: str) -> str:
 class Columns(Reader):
     """Reads columns, indexes and constraints of a statement, and notes what they say in
     `statement`. `key` are the parts of the index that is being read, `column_name` is the column
-    that was read last. `placement` and `ttl_off` say that TiCDC keeps placement rules, and that it
-    turns TTL off.
+    that was read last, `read_indexes` are the indexes that were read. `table_indexes` are the names
+    of the indexes that the table of an ALTER TABLE has. `placement` and `ttl_off` say that TiCDC
+    keeps placement rules, and that it turns TTL off.
     """
 
     statement: Statement = field(default_factory=Statement)
     key: list[str] = field(default_factory=list)
     column_name: str = ""
+    read_indexes: list[ListedIndex] = field(default_factory=list)
 
+    table_indexes: tuple[str, ...] = ()
     placement: bool = False
     ttl_off: bool = True
 
@@ -404,7 +419,7 @@ class Columns(Reader):
 
     def constraint(self) -> str:
         """Reads an index or a constraint of a table and returns it as TiDB prints it; "" if none
-        follows, with nothing read. An index is added to those of the statement.
+        follows, with nothing read. An index is listed.
         """
         name = ""
         start = self.at
@@ -437,8 +452,8 @@ class Columns(Reader):
 
     def indexed(self, kind: str, name: str) -> str:
         """Reads the name, columns and options of an index, whose words such as `PRIMARY KEY`
-        (`kind`) have been read, and adds the index to the statement's. Returns the whole as TiDB
-        prints it. `name` is the constraint's name, which wins over the index's own, "" for none.
+        (`kind`) have been read, and lists the index. Returns the whole as TiDB prints it. `name` is
+        the constraint's name, which wins over the index's own, "" for none.
         """
         using = ""
         if self.next not in ("(", "USING", "TYPE"):
@@ -447,35 +462,60 @@ class Columns(Reader):
         if self.either("USING", "TYPE"):
             using = f"USING {self.expect('BTREE', 'HASH', 'RTREE')}"
         parts = self.parts()
-        self.index(bare(name) if name else "", kind.startswith("UNIQUE"), kind == "PRIMARY KEY")
+        self.list_index(
+            bare(name) if name else "", kind.startswith("UNIQUE"), kind == "PRIMARY KEY"
+        )
         return f"{kind}{f' {name}' if name else ''}{parts}{self.index_options(using)}"
 
-    def index(self, name: str, unique: bool, primary: bool = False) -> None:
-        """Adds an index of the columns and expressions in `self.key` to those of the statement. Its
-        name is PRIMARY with `primary`, else `name`, or, if that is "", the one that TiDB gives it
-        (`free_index_name`). A `primary` one counts as unique. For each expression TiDB adds a
-        hidden column, which is added to `hidden` of the statement.
+    def list_index(self, name: str, unique: bool, primary: bool = False) -> None:
+        """Lists an index of the columns and expressions in `self.key`, "" for one without a name."""
+        self.read_indexes.append(ListedIndex(name, tuple(self.key), unique, primary))
+
+    def name_indexes_of_new_table(self) -> None:
+        """Adds the indexes that a CREATE TABLE lists to those of the statement. One without a name
+        gets that of its first column, or `expression_index` if one of its parts is an expression,
+        with a number from 2 on where an index that stands before it, or one with a name of its own,
+        has it. A PRIMARY KEY counts among them with such a name, though it is called PRIMARY.
         """
-        name = "PRIMARY" if primary else name or self.free_index_name()
+        used_names = {index.name.lower() for index in self.read_indexes if index.name}
+        for index in self.read_indexes:
+            has_expression = any(part[0] == "(" for part in index.parts)
+            plain_name = "expression_index" if has_expression else bare(index.parts[0])
+            name = index.name or free_name(plain_name, used_names)
+            used_names.add(name.lower())
+            self.add_index(name, index)
+
+    def name_added_indexes(self) -> None:
+        """Adds the indexes of an ALTER TABLE, or of a CREATE INDEX, to those of the statement. One
+        without a name gets that of its first part, with a number from 2 on where an index of the
+        table has it.
+        """
+        used_names = {name.lower() for name in self.table_indexes}
+        for index in self.read_indexes:
+            first = index.parts[0]
+            plain_name = "expression_index" if first[0] == "(" else bare(first)
+            self.add_index(index.name or free_name(plain_name, used_names), index)
+
+    def add_index(self, name: str, listed: ListedIndex) -> None:
+        """Adds an index with this name to those of the statement: a primary one is called PRIMARY.
+        For each expression TiDB adds a hidden column, which is added to `hidden` of the statement.
+        """
+        name = "PRIMARY" if listed.primary else name
         columns = []
-        for place, part in enumerate(self.key):
+        for place, part in enumerate(listed.parts):
             columns.append(bare(part) if part[0] == "`" else f"_V$_{name}_{place}")
             if part[0] != "`":
                 self.statement.hidden[columns[-1]] = part[1:-1]
-        self.statement.indexes.append(Index(name, tuple(columns), unique or primary))
+        unique = listed.unique or listed.primary
+        self.statement.indexes.append(Index(name, tuple(columns), unique))
 
-    def free_index_name(self) -> str:
-        """The name that TiDB gives an index without one: that of its first column, or
-        `expression_index` if one of its parts is an expression, with the first number from 2 that
-        makes it free.
-        """
-        has_expression = any(part[0] == "(" for part in self.key)
-        plain_name = "expression_index" if has_expression else bare(self.key[0])
-        used_names = {index.name.lower() for index in self.statement.indexes} | {"primary"}
-        name, number = plain_name, 2
-        while name.lower() in used_names:
-            name, number = f"{plain_name}_{number}", number + 1
-        return name
+
+def free_name(plain_name: str, used_names: Collection[str]) -> str:
+    """The name that TiDB gives an index without one: `plain_name`, with the first number from 2 on
+    that makes it free. `used_names` are in lower case; PRIMARY is never free.
+    """
+    names = chain([plain_name], (f"{plain_name}_{number}" for number in count(2)))
+    return next(name for name in names if name.lower() not in {*used_names, "primary"})
 
 
 def _is_call(expression: str) -> bool:

@@ -108,6 +108,19 @@ def stored_default(type: SourceType, literal: str, value: Value = None) -> str |
     return _padded(type, (plain if sign == "+" else sign + plain).encode())
 
 
+def stored_bits(literal: str, value: Value = None) -> bytes:
+    """The default of a BIT column as TiDB stores it: the bytes of a literal of bits or hexadecimal
+    digits as it is spelled, of a number as few bytes as hold it. `value` is the literal's value,
+    None where that is not known.
+    """
+    if raw := _bytes_of(literal):
+        return raw
+    stored = stored_default(mysql.bit(64), literal, value)
+    if isinstance(stored, str):
+        stored = int(stored)
+    return stored.to_bytes(max(1, (stored.bit_length() + 7) // 8))
+
+
 def _bytes_of(literal: str) -> bytes:
     """The bytes of a literal of bits or of hexadecimal digits, whose first byte has zeros in front
     where digits lack; b"" for any other literal.

@@ -63,8 +63,9 @@ class HiddenColumns:
             )
         if event.action == "create table":
             self._expressions.pop(table_key, None)
+        names = tuple(index.name for index in event.before.indexes) if event.before else ()
         try:
-            new_expressions = parse(event.sql).hidden
+            new_expressions = parse(event.sql, table_indexes=names).hidden
         except Refused:
             return
         if new_expressions:

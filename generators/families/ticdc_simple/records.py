@@ -37,14 +37,14 @@ class DataType:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSchema:
-    """A column in a table's schema. `default` is the text of its default as TiDB stores it, a
-    number for a BIT column, None for no default.
+    """A column in a table's schema. `default` is the text of its default as TiDB stores it, bytes
+    for a BIT column, None for no default.
     """
 
     name: str
     data_type: DataType
     nullable: bool = True
-    default: str | int | None = None
+    default: str | bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

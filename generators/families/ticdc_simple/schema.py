@@ -18,7 +18,7 @@ from typing import Final
 from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Statement, parse
-from generators.families.ticdc.defaults import stored_default
+from generators.families.ticdc.defaults import stored_bits, stored_default
 from generators.families.ticdc.hidden_columns import ARITHMETIC, CASE_CHANGED, MULTIVALUED
 from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
 from generators.families.ticdc.sink import default_of, moved
@@ -121,7 +121,7 @@ class Known:
     table_id: int
     version: int
     ids: Mapping[str, int]
-    defaults: Mapping[str, str | int]
+    defaults: Mapping[str, str | bytes]
     indexes: tuple[Index, ...] = ()
     hidden: tuple[ColumnSchema, ...] = ()
     physical: tuple[int, ...] = ()
@@ -208,6 +208,12 @@ class Known:
         if not primary_columns:
             return tuple(listed)
         return (*listed, IndexSchema("primary", True, True, False, primary_columns))
+
+    @property
+    def index_names(self) -> tuple[str, ...]:
+        """The names of the table's indexes, which one that is added without a name does not get."""
+        indexes = (*(self.table.indexes or self._unique()), *self.indexes)
+        return tuple(index.name for index in indexes)
 
     def _unique(self) -> Iterator[Index]:
         """The unique keys of the table as indexes. An index has the name of its first column, with
@@ -298,7 +304,7 @@ class Catalogue:
         table after the statement, `before` what was known before it, None for a new table.
         """
         known_table = self._fresh(table) if before is None or event.action in _CREATES else before
-        statement = parse(event.sql)
+        statement = parse(event.sql, table_indexes=known_table.index_names)
         kept_defaults = {
             name: known_table.defaults[old]
             for name in (column.name for column in table.columns)
@@ -357,7 +363,9 @@ class Catalogue:
         )
         return Known(table, _id(table, 0), version, ids, self._defaults(with_defaults, {}))
 
-    def _defaults(self, table: Table, spelled: Mapping[str, str | None]) -> Mapping[str, str | int]:
+    def _defaults(
+        self, table: Table, spelled: Mapping[str, str | None]
+    ) -> Mapping[str, str | bytes]:
         """The defaults of the table's columns as TiDB stores them, by name. `spelled` has the
         literals that a statement spelled, by column; they count for columns without a default in
         the model. A default of NULL is left out.
@@ -372,14 +380,16 @@ class Catalogue:
             if literals[c.name].upper() != "NULL"
         }
 
-    def _stored(self, column: Column, literal: str) -> str | int:
+    def _stored(self, column: Column, literal: str) -> str | bytes:
         """A column's default as TiDB stores it, from the literal in its statement. The default of a
         TIMESTAMP is stored in UTC; it is spelled in the time zone of the session (`_zone`). A zero
         date is stored as it is, and so is what is no timestamp.
         """
         type, value = column.type, column.default.value if column.default else None
-        stored = stored_default(type, literal, value)
-        if type.logical is not Logical.TIMESTAMP or not isinstance(stored, str):
+        if type.logical is Logical.BIT:
+            return stored_bits(literal, value)
+        stored = str(stored_default(type, literal, value))
+        if type.logical is not Logical.TIMESTAMP:
             return stored
         try:
             local = datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._zone))

@@ -261,13 +261,10 @@ def table_schema(shape: records.TableSchema, *, timestamp_decimal: bool) -> Mapp
 
 def _column(column: records.ColumnSchema, timestamp_decimal: bool) -> Mapping[str, Any]:
     """A column of a table's schema as a value of the Avro schema; a default is bytes, those of BIT
-    in big-endian order.
+    as TiDB stores them.
     """
     default = column.default
-    if isinstance(default, int):
-        default_bytes = default.to_bytes((column.data_type.length + 7) // 8, "big")
-    else:
-        default_bytes = (default or "").encode()
+    default_bytes = default.encode() if isinstance(default, str) else default
     return {
         "name": column.name,
         "dataType": _data_type(column.data_type, timestamp_decimal),

@@ -93,15 +93,3 @@ def test_an_update_that_moves_a_row_to_another_partition_is_split_though_it_has_
             "DELETE",
             "INSERT",
         ]
-
-
-def test_indexes_without_a_name_get_free_ones_as_tidb_gives_them():
-    statement = parse(
-        "CREATE TABLE t (a INT, b INT, KEY (a), KEY (a, b), KEY ((a + 1)), KEY (a, (b + 1)))"
-    )
-    names = [index.name for index in statement.indexes]
-    assert names == ["a", "a_2", "expression_index", "expression_index_2"]
-    assert statement.hidden == {
-        "_V$_expression_index_0": "`a`+1",
-        "_V$_expression_index_2_1": "`b`+1",
-    }

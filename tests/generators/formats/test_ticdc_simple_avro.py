@@ -245,12 +245,18 @@ def test_data_types(kind, length, decimal, unsigned, zerofill):
         ),
         *(
             (mysql.bit(8), "bit(8) DEFAULT b'11111111'", b"\xff"),
-            (mysql.bit(16), "bit(16) DEFAULT b'11'", b"\x00\x03"),
+            (mysql.bit(16), "bit(16) DEFAULT b'11'", b"\x03"),
+            (mysql.bit(16), "bit(16) DEFAULT 0x0003", b"\x00\x03"),
+            (mysql.bit(16), "bit(16) DEFAULT 259", b"\x01\x03"),
         ),
         (mysql.integer("int"), "int DEFAULT NULL", None),
     ],
 )
 def test_defaults_are_strings_and_those_of_bit_raw_bytes(kind, declared, default):
+    """Of a BIT they are those of the literal, not as many as the column has (getDefaultValue).
+
+    https://github.com/pingcap/tidb/blob/ac41d7e3c8fc/pkg/ddl/add_column.go#L834-L873
+    """
     table = table_of(Column("c", kind))
     sql = f"CREATE TABLE `t` (`id` bigint NOT NULL, `c` {declared}, PRIMARY KEY (`id`))"
     event = SchemaChange(Instant(5, 9), "create table", sql, "d", "t", after=table)
