@@ -149,7 +149,8 @@ class Column:
     False if an earlier definition had it and the present one has not, None if none had.
     `is_counter` says that it has AUTO_INCREMENT, or ON UPDATE without the default
     CURRENT_TIMESTAMP before it, which some writers take for a counter, too; `has_on_update` that it
-    has ON UPDATE.
+    has ON UPDATE. `storage` is the storage that a statement of PostgreSQL gives it (external, main,
+    extended or plain), "" for that of its type.
     """
 
     name: str
@@ -165,6 +166,7 @@ class Column:
     inline_primary: bool | None = field(default=None, repr=False)
     is_counter: bool = field(default=False, repr=False)
     has_on_update: bool = field(default=False, repr=False)
+    storage: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,15 @@ Sources: PostgreSQL 15, src/backend/access/heap/heaptoast.c and src/common/pg_lz
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 TARGET: Final = 2032
 """Bytes of a row beyond which values are compressed and stored out of line (TOAST_TUPLE_TARGET)."""
+MAIN_TARGET: Final = 8160
+"""Bytes of a row beyond which values of the storage MAIN leave it (TOAST_TUPLE_TARGET_MAIN)."""
 HEADER: Final = 23
 """Bytes of a row's header without its null bitmap."""
 POINTER: Final = 18
@@ -47,7 +49,8 @@ _LARGE_TABLE: Final = 8191
 class Stored:
     """A value of a row as it is stored: its bytes, None of one that is never moved; the `size` that
     it takes in the row, its `alignment`, whether its compression `was_tried`, and whether it is
-    `external`.
+    `external`. `storage` is that of its column: an external value is not compressed, a main one
+    leaves the row only if there is no other way, a plain one never.
     """
 
     name: str
@@ -56,12 +59,16 @@ class Stored:
     alignment: int
     was_tried: bool = False
     external: bool = False
+    storage: str = "extended"
 
     @classmethod
-    def of_bytes(cls, name: str, data: bytes) -> Stored:
-        """A value of variable length, as it is before anything is moved."""
-        short = len(data) <= SHORT
-        return cls(name, data, len(data) + (1 if short else 4), 1 if short else 4)
+    def of_bytes(cls, name: str, data: bytes, storage: str = "extended") -> Stored:
+        """A value of variable length, as it is before anything is moved. A plain one always has the
+        long header.
+        """
+        short = len(data) <= SHORT and storage != "plain"
+        size, alignment = len(data) + (1 if short else 4), 1 if short else 4
+        return cls(name, data, size, alignment, storage=storage)
 
 
 def out_of_line(values: Iterable[Stored], nulls: int, target: int = TARGET) -> frozenset[str]:
@@ -78,19 +85,40 @@ def out_of_line(values: Iterable[Stored], nulls: int, target: int = TARGET) -> f
     limit = target - header
     # First the largest value is compressed, and moved out if it alone is too large even then.
     while _row_size(stored_values) > limit:
-        biggest = _biggest(stored_values, compressing=True)
+        biggest = _biggest(stored_values, _MOVED_FIRST, compressing=True)
         if biggest is None:
             break
         _compress(biggest)
         if biggest.size > limit:
             _move(biggest)
     # If compression was not enough, the largest values are moved out one by one.
+    _move_largest(stored_values, _MOVED_FIRST, limit)
+    # Then values of the storage MAIN are compressed, and moved out of what no page can hold.
     while _row_size(stored_values) > limit:
-        biggest = _biggest(stored_values, compressing=False)
+        biggest = _biggest(stored_values, _MOVED_LAST, compressing=True)
+        if biggest is None:
+            break
+        _compress(biggest)
+    _move_largest(stored_values, _MOVED_LAST, MAIN_TARGET - header)
+    return frozenset(value.name for value in stored_values if value.external)
+
+
+_MOVED_FIRST: Final = ("extended", "external")
+_MOVED_LAST: Final = ("main",)
+"""The storages whose values leave a row as soon as it is too large, and those whose values leave it
+only if it is too large for a page.
+"""
+
+
+def _move_largest(stored_values: Sequence[Stored], storages: Collection[str], limit: int) -> None:
+    """Moves the largest values of these storages out of line, one by one, until the row's values
+    have at most `limit` bytes.
+    """
+    while _row_size(stored_values) > limit:
+        biggest = _biggest(stored_values, storages, compressing=False)
         if biggest is None:
             break
         _move(biggest)
-    return frozenset(value.name for value in stored_values if value.external)
 
 
 def _aligned(size: int, alignment: int) -> int:
@@ -106,14 +134,17 @@ def _row_size(stored_values: Iterable[Stored]) -> int:
     return size
 
 
-def _biggest(stored_values: Iterable[Stored], *, compressing: bool) -> Stored | None:
-    """The largest value that can still be compressed (`compressing`) or else moved out of line;
-    None if there is none.
+def _biggest(
+    stored_values: Iterable[Stored], storages: Collection[str], *, compressing: bool
+) -> Stored | None:
+    """The largest value of these storages that can still be compressed (`compressing`) or else
+    moved out of line; None if there is none.
     """
     movable = (
         value
         for value in stored_values
         if value.data is not None
+        and value.storage in storages
         and value.size > SHORTEST
         and not value.external
         and not (compressing and value.was_tried)
@@ -122,8 +153,10 @@ def _biggest(stored_values: Iterable[Stored], *, compressing: bool) -> Stored | 
 
 
 def _compress(value: Stored) -> None:
-    """Compresses a value, if that makes it smaller."""
+    """Compresses a value, if its storage allows that and it makes it smaller."""
     value.was_tried = True
+    if value.storage == "external":
+        return
     size = compressed_size(value.data or b"")
     # PostgreSQL wants to save more than two bytes, since a compressed value may need padding.
     if size is not None and size + _COMPRESSED_HEADER < len(value.data or b"") - 2:

@@ -275,6 +275,8 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
                 cursor.take()
         elif cursor.accept("WITH SYSTEM VERSIONING", "WITHOUT SYSTEM VERSIONING"):
             cursor.note(start, VERSIONS)
+        elif not draft.mysql and cursor.accept("STORAGE"):
+            new_column = replace(new_column, storage=_take_storage(cursor))
         elif cursor.accept(*_IGNORED_VALUED):
             cursor.accept("=")
             cursor.take()
@@ -713,7 +715,7 @@ def _read_table_alteration(draft: Draft, cursor: Cursor) -> bool:
 
 def _read_type_change(draft: Draft, cursor: Cursor, types: Types, column: Column) -> None:
     """Reads PostgreSQL's new type of a column at the cursor and changes the column; its default
-    becomes a value of the new type.
+    becomes a value of the new type, and its storage that of the type.
     """
     new_column = read_postgresql_column(draft, cursor, types, column.name)
     if cursor.accept("COLLATE"):
@@ -722,8 +724,18 @@ def _read_type_change(draft: Draft, cursor: Cursor, types: Types, column: Column
         cursor.skip_until()
     default = column.default and postgresql_default(column.default.text, new_column.type)
     draft.change_column(
-        column.name, type=new_column.type, declared=new_column.declared, default=default
+        column.name,
+        type=new_column.type,
+        declared=new_column.declared,
+        default=default,
+        storage="",
     )
+
+
+def _take_storage(cursor: Cursor) -> str:
+    """Reads the name of a storage of PostgreSQL; "" for DEFAULT, which is that of the type."""
+    storage = cursor.take().text.lower()
+    return "" if storage == "default" else storage
 
 
 def _read_column_action(draft: Draft, cursor: Cursor, types: Types) -> bool:
@@ -754,7 +766,9 @@ def _read_column_action(draft: Draft, cursor: Cursor, types: Types) -> bool:
     elif cursor.accept("ADD GENERATED"):
         cursor.skip_until()
         draft.change_column(old_column.name, nullable=False)
-    elif cursor.accept("SET STORAGE", "SET STATISTICS", "SET COMPRESSION", "SET (", "RESET"):
+    elif cursor.accept("SET STORAGE"):
+        draft.change_column(old_column.name, storage=_take_storage(cursor))
+    elif cursor.accept("SET STATISTICS", "SET COMPRESSION", "SET (", "RESET"):
         cursor.skip_until()
     else:
         return False

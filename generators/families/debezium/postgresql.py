@@ -344,19 +344,18 @@ def _stored(column: Column, value: Value, target: int) -> Stored:
     size, or its bytes where these may be compressed. A value of another type that alone is larger
     than `target` counts as stored outside of the row, which has a pointer to it.
     """
-    name, type = column.name, column.type
+    name, type, storage = column.name, column.type, column.storage or "extended"
     if fixed := _FIXED.get(type.name):
         size, alignment = fixed
         return Stored(name, None, size, alignment)
     match value:
         case str():
-            return Stored.of_bytes(name, value.encode("utf-8", "surrogatepass"))
+            return Stored.of_bytes(name, value.encode("utf-8", "surrogatepass"), storage)
         case bytes():
-            return Stored.of_bytes(name, value)
+            return Stored.of_bytes(name, value, storage)
         case Json() if type.name in ("json", "jsonb"):
-            return Stored.of_bytes(
-                name, (value.text or postgresql_text.json_text(type, value.value)).encode()
-            )
+            json_text = value.text or postgresql_text.json_text(type, value.value)
+            return Stored.of_bytes(name, json_text.encode(), storage)
     size = _rough_size(type, value)
     if size > target:
         return Stored(name, None, postgresql_toast.POINTER, 1, external=True)

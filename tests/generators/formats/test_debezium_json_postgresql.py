@@ -185,6 +185,42 @@ def test_an_unchanged_value_that_the_server_compresses_into_the_row_is_sent(
     assert after == {"id": 4, "n": 1, "a": "__debezium_unavailable_value", **shown}
 
 
+UNAVAILABLE = "__debezium_unavailable_value"
+REPEATED = "a" * 5000
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    ("statements", "column", "text", "shown"),
+    [
+        ("ALTER TABLE e ALTER COLUMN t SET STORAGE EXTERNAL", "t", REPEATED, UNAVAILABLE),
+        ("ALTER TABLE e ALTER t SET STORAGE External", "t", "a" * 2100, UNAVAILABLE),
+        ("ALTER TABLE e ALTER COLUMN t SET STORAGE EXTERNAL", "t", "a" * 1900, "a" * 1900),
+        ("ALTER TABLE e ALTER t SET STORAGE MAIN", "t", DIGESTS[:6400], DIGESTS[:6400]),
+        ("ALTER TABLE e ALTER t SET STORAGE MAIN", "t", DIGESTS, UNAVAILABLE),
+        ("ALTER TABLE e ALTER t SET STORAGE PLAIN", "t", REPEATED, REPEATED),
+        (
+            """ALTER TABLE e ALTER t SET STORAGE EXTERNAL; ALTER TABLE e RENAME t TO u;
+            ALTER TABLE e ALTER u TYPE varchar(9000)""",
+            "u",
+            REPEATED,
+            REPEATED,
+        ),
+    ],
+)
+def test_the_storage_of_a_column_decides_whether_an_unchanged_value_is_sent(
+    release: str, statements: str, column: str, text: str, shown: str
+) -> None:
+    """debezium#unavailable-value: what five releases wrote of rows that were inserted after these
+    statements.
+    """
+    table = _table(f"CREATE TABLE e (id integer PRIMARY KEY, n integer, t text); {statements}")
+    old: Row = {"id": 1, "n": 1, column: text}
+    (update,) = _messages(release, table, Op.UPDATE, old, {**old, "n": 2})
+    after = json.loads(update.value or b"")["payload"]["after"]
+    assert after == {"id": 1, "n": 2, column: shown}
+
+
 ZEROS_AND_BITS = """CREATE TABLE n1 (id int PRIMARY KEY, a numeric(2,5) NOT NULL DEFAULT 0.00012,
   c numeric(3,7) DEFAULT -0.0000999, k bit(4)[], l bit[])"""
 
