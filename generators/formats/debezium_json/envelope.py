@@ -322,6 +322,8 @@ _LENGTHS: Final = {
     **dict.fromkeys(("NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"), 1),
 }
 """The length of types that are declared without one."""
+_TIMES: Final = ("DATETIME", "TIMESTAMP", "TIME")
+"""The types whose number is that of their fraction digits."""
 _DECIMALS: Final = (2, 3)
 """The types of NUMERIC and DECIMAL."""
 _DECLARED: Final = re.compile(
@@ -558,9 +560,12 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     name = "BIGINT UNSIGNED" if serial else " ".join((base, *flags))
     labels = [literal(label) for label in column.type.members]
     length, scale = (int(part) if part else None for part in (match[2], match[3]))
-    length = length or _LENGTHS.get(base)
+    if length is None:
+        length = _LENGTHS.get(base, 10 if jdbc in _DECIMALS else None)
+    elif not length and base not in _TIMES:
+        length = profile.zero_length
     if jdbc in _DECIMALS:
-        length, scale = length or 10, scale or 0
+        scale = scale or 0
     if labels:
         length = 1 if base == "ENUM" else len(labels) * 2 - 1
     own = _OWN_CHARSET.search(match[4])

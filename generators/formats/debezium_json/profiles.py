@@ -145,6 +145,8 @@ class DebeziumProfile(Profile):
     """The default of BINARY is known; no source says what older connectors make of it."""
     edits_modified: bool = False
     """MODIFY edits the column that the connector knows (debezium#kept-lengths)."""
+    zero_length: int = 0
+    """The length of a type with 0 in parentheses, but for a time (debezium#zero-lengths)."""
     counts_updates: bool = False
     """Each ON UPDATE is taken for a counter (debezium#counters)."""
     keeps_collations_of_defaults: bool = False

@@ -699,6 +699,32 @@ def test_the_name_of_an_integer_type(release: str, declared: str, name: str) -> 
     assert envelope._column(column, None, FORMAT.profile(release))["typeName"] == name
 
 
+_TIMES_OF_ZERO = ("DATETIME(0)", "TIMESTAMP(0)", "TIME(0)")
+_OTHERS_OF_ZERO = ("INT(0)", "VARCHAR(0)", "BIT(0)", "NCHAR(0)", "DECIMAL(0)", "DECIMAL(0,0)")
+
+
+@pytest.mark.parametrize(
+    ("release", "length"),
+    [("1.9.7.Final", 0), ("2.5.4.Final", 0), ("3.5.0.Final", 0), ("3.6.1.Final", 10)],
+)
+def test_a_length_of_zero(release: str, length: int) -> None:
+    """debezium#zero-lengths."""
+    profile = FORMAT.profile(release)
+    lengths = {
+        declared: envelope._column(
+            Column("c", mysql.integer("int"), declared=declared), None, profile
+        )["length"]
+        for declared in (*_TIMES_OF_ZERO, *_OTHERS_OF_ZERO, "DECIMAL", "BIT", "DATETIME")
+    }
+    assert lengths == {
+        **dict.fromkeys(_TIMES_OF_ZERO, 0),
+        **dict.fromkeys(_OTHERS_OF_ZERO, length),
+        "DECIMAL": 10,
+        "BIT": 1,
+        "DATETIME": None,
+    }
+
+
 def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     """debezium#query."""
     asked = FORMAT.build("3.5.0.Final", "schemaless", "transaction", "include-query")
