@@ -221,6 +221,8 @@ class _Writer:
             self.log.advance()
         snapshot = event.op is Op.READ
         known_defaults = self.known_defaults.of_table(table, snapshot)
+        if profile.source == "postgresql":
+            known_defaults = self.known_labels.known_defaults(table, known_defaults)
         shape = _rows.shape_of(table, profile, self.prefix, tuple(known_defaults.items()), snapshot)
         if profile.source == "postgresql":
             shape = self.with_known_labels(shape, table, known_defaults, snapshot)

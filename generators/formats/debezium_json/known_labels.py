@@ -1,16 +1,17 @@
 """The labels of PostgreSQL's enums that a running connector knows: those of the first row, not the
 ones that ALTER TYPE adds or renames later (debezium#added-labels). A column that ALTER TABLE gives
-another enum has that one's own labels.
+another enum has that one's own labels. A default that is a label keeps its old name until a
+statement on the table itself.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from generators.model import Column, SchemaChange, Table
+from generators.model import Column, Default, SchemaChange, Table
 
 _NAME: Final = r"(\"(?:[^\"]|\"\")+\"|\w+)"
 """A name in SQL, in quotes or without."""
@@ -41,12 +42,14 @@ class _Enum:
 @dataclass(slots=True)
 class KnownLabels:
     """The labels of enums as a running connector knows them. `enums` has those of each column that
-    the writer has met, by the column's place. `altered` has, by the present labels of an enum that
+    the writer has met, by the column's place; `defaults` the label that is the column's default, as
+    it was when the connector last read the table's columns. `altered` has, by the present labels of an enum that
     ALTER TYPE changed, those that the connector knows of it, so that a column of that enum in
     another table has them, too.
     """
 
     enums: dict[_Place, _Enum] = field(default_factory=dict)
+    defaults: dict[_Place, Default] = field(default_factory=dict)
     altered: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def table(self, table: Table) -> Table:
@@ -54,17 +57,41 @@ class KnownLabels:
         columns = tuple(self._column(table, column) for column in table.columns)
         return table if columns == table.columns else replace(table, columns=columns)
 
+    def known_defaults(self, table: Table, defaults: Mapping[str, Default]) -> dict[str, Default]:
+        """The defaults of the table's columns, by name, as the running connector knows them:
+        `defaults`, but a label that ALTER TYPE ... RENAME VALUE renamed since the last statement on
+        the table under its old name.
+        """
+        known_defaults = dict(defaults)
+        for column in table.columns:
+            default = defaults.get(column.name)
+            if column.type.name != "enum" or default is None:
+                continue
+            place = (table.database, table.schema, table.name, column.name)
+            labels, met_enum = column.type.members, self.enums.get(place)
+            met_default = self.defaults.setdefault(place, default)
+            is_altered = met_enum is not None and _is_altered(met_enum.labels, labels)
+            if is_altered and met_default.value not in labels:
+                known_defaults[column.name] = met_default
+            else:
+                self.defaults[place] = default
+        return known_defaults
+
     def follow_statement(self, event: SchemaChange) -> None:
         """Forgets the enums of columns that a statement drops, or gives another type: what the
         connector knows of the new enum is not that of the old one, however alike the labels are. A
         table or column that gets another name keeps its enums, and so does a table that gets
-        another schema. DROP TABLE forgets none.
+        another schema. DROP TABLE forgets none. Of each table that a statement is on the connector
+        reads the defaults again.
         """
         table = event.after or event.before
         if table is None:
             return
         old_schema = (event.before or table).schema
         old_table = (table.database, old_schema, event.old_name or table.name)
+        self.defaults = {
+            place: default for place, default in self.defaults.items() if place[:3] != old_table
+        }
         columns = {place[3]: place for place in self.enums if place[:3] == old_table}
         for match in _RETYPED.finditer(event.sql):
             retyped_place = columns.pop(_column_name(match[1] or match[2]), None)

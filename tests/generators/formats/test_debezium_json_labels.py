@@ -11,7 +11,7 @@ import pytest
 
 from generators.formats.debezium_json import FORMAT, write
 from generators.formats.debezium_json.known_labels import KnownLabels
-from generators.model import Column, Event, History, Layout, SchemaChange, Table
+from generators.model import Column, Default, Event, History, Layout, SchemaChange, Table
 from generators.sources import boundaries, postgresql
 
 
@@ -173,3 +173,40 @@ def test_labels_that_were_added_and_one_renamed_before_the_next_row_are_not_list
         ("OPEN,BLOCKED,CLOSED", "OPEN"),
         ("OPEN,BLOCKED,CLOSED", "TERMINATED"),
     ]
+
+
+@pytest.mark.parametrize("release", ["3.5.0.Final", "3.6.1.Final"])
+def test_a_default_that_alter_type_renames_keeps_its_name_until_its_table_is_altered(
+    release: str,
+) -> None:
+    """As both wrote it while ALTER TYPE ... RENAME VALUE 'ok' TO 'fine' went on
+    (debezium#added-labels).
+    """
+    old, new = _orders("ok", "bad"), _orders("bad", "fine")
+    old, new = (
+        replace(
+            table,
+            columns=(table.columns[0], replace(table.columns[1], default=Default(text, label))),
+        )
+        for table, text, label in (
+            (old, "'ok'::mood", "ok"),
+            (new, "'fine'::mood", "fine"),
+        )
+    )
+    added = replace(new, columns=(*new.columns, Column("z", postgresql.TYPES["integer"])))
+    statement = boundaries.START, "add column", "ALTER TABLE orders ADD z int", "audit", "orders"
+    events: tuple[Event, ...] = (
+        boundaries.insert(old, {"id": 1, "state": None}),
+        boundaries.insert(new, {"id": 3, "state": None}),
+        boundaries.insert(new, {"id": 5, "state": "fine"}),
+        SchemaChange(*statement, new, added),
+        boundaries.insert(added, {"id": 4, "state": None, "z": None}),
+        boundaries.insert(replace(new, name="refunds"), {"id": 1, "state": None}),
+    )
+    records = write(History(events), FORMAT.build(release, "postgresql"), Layout("cdc"))
+    bodies = [json.loads(record.message.value or b"") for record in records]
+    fields = [body["schema"]["fields"][1]["fields"][1] for body in bodies]
+    assert [field["parameters"]["allowed"] for field in fields] == ["ok,bad"] * 5
+    assert [field["default"] for field in fields] == ["ok", "ok", "ok", "fine", "fine"]
+    states = [body["payload"]["after"]["state"] for body in bodies]
+    assert states == ["ok", "ok", "fine", "fine", "fine"]
