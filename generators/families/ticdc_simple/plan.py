@@ -16,6 +16,7 @@ from typing import Final
 
 from generators.families.ticdc import text
 from generators.families.ticdc.sink import (
+    SplitRow,
     columns_of_rows,
     jobs_of_event,
     partition_of,
@@ -104,27 +105,14 @@ def plan(
                         last = announced[event.table] = _Announced(event.at.ms)
                         yield _plan_bootstrap(known_table, profile, built, everywhere, number)
                     last.rows += len(split)
-                for op, before, after in split:
-                    placing_row, dispatcher = after or before or {}, profile.dispatcher
-                    source = source_of(event.table, profile)
-                    where = partition_of(
-                        dispatcher,
-                        source,
-                        placing_row,
-                        tso,
-                        partitions,
-                        host_zone(profile),
-                        new_architecture=profile.new_architecture,
-                    )
-                    record = _plan_row(known_table, profile, op, before, after, tso, built)
-                    if (
-                        record.checksum
-                        and op is not event.op
-                        and not profile.new_architecture
-                        and split_by_ticdc(event, before or after, known_table.moved)
-                    ):
-                        record = replace(record, checksum=records.Checksum(CHECKSUM_VERSION, 0, 0))
-                    yield Planned(record, (where,), number)
+                planned_rows = [
+                    _plan_placed_row(known_table, profile, event, sent_row, partitions, built)
+                    for sent_row in split
+                ]
+                if profile.checksum and profile.new_architecture:
+                    planned_rows = list(_with_listed_checksums(planned_rows))
+                for planned_row in planned_rows:
+                    yield replace(planned_row, event=number)
             case Bootstrap():
                 announced.setdefault(event.table, _Announced(event.at.ms))
                 yield _plan_bootstrap(
@@ -218,6 +206,58 @@ def ddl_type(action: str, *, new_architecture: bool) -> str:
     if new_architecture and action == "exchange partition":
         return "ALTER"
     return text.ddl_type(action, new_architecture=new_architecture)
+
+
+def _plan_placed_row(
+    known_table: Known,
+    profile: SimpleProfile,
+    event: RowChange,
+    sent_row: SplitRow,
+    partitions: int,
+    built: int,
+) -> Planned:
+    """The message of one row of an event and its partition; the number of the event is not set. In
+    the classic architecture the checksum of a half of an UPDATE that TiCDC split is 0: both halves
+    share the block of the UPDATE.
+    """
+    op, before, after = sent_row
+    where = partition_of(
+        profile.dispatcher,
+        source_of(event.table, profile),
+        after or before or {},
+        event.at.tso,
+        partitions,
+        host_zone(profile),
+        new_architecture=profile.new_architecture,
+    )
+    record = _plan_row(known_table, profile, op, before, after, event.at.tso, built)
+    is_half = op is not event.op and not profile.new_architecture
+    if profile.checksum and is_half and split_by_ticdc(event, before or after, known_table.moved):
+        record = replace(record, checksum=records.Checksum(CHECKSUM_VERSION, 0, 0))
+    return Planned(record, (where,), 0)
+
+
+def _with_listed_checksums(planned_rows: Sequence[Planned]) -> Iterator[Planned]:
+    """The rows of an event as the new architecture sends them with checksums. It lists the
+    checksums of a table's rows apart from these, and a row of NULLs alone has none: so each row
+    behind it gets that of the next one, and the rows at the end, for which none is left, are not
+    sent. Rows of a table without any checksum are sent without.
+    """
+    checksums: dict[int, list[records.Checksum]] = {}
+    for planned_row in planned_rows:
+        record = planned_row.record
+        assert isinstance(record, records.DmlRecord)
+        listed = checksums.setdefault(record.table_id, [])
+        listed += [record.checksum] if record.checksum else []
+    with_checksums = {table_id for table_id, listed in checksums.items() if listed}
+    for planned_row in planned_rows:
+        record = planned_row.record
+        assert isinstance(record, records.DmlRecord)
+        if record.table_id not in with_checksums:
+            yield planned_row
+        elif checksums[record.table_id]:
+            checksum = checksums[record.table_id].pop(0)
+            yield replace(planned_row, record=replace(record, checksum=checksum))
 
 
 def _plan_row(
