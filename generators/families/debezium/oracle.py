@@ -167,7 +167,8 @@ def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning, mo
     """The class of a value, by which rules select cells. It is the common one
     (`mysql.value_class`), but for forms of the connector: `nanos`, `variable-scale`,
     `negative-scale` (a decimal in Avro), `empty-large` (an empty large value, read as NULL) and
-    `offset` (a moment with its offset, which is a text in the model).
+    `offset` (a moment with its offset, which is a text in the model). A moment without offset is a
+    text, too, if it has more than six fraction digits: its class is `micros`.
     """
     match schema_.name.rpartition(".")[2]:
         case "NanoTimestamp":
@@ -179,7 +180,7 @@ def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning, mo
     if meaning.reason == _EMPTY:
         return "empty-large"
     if isinstance(value, str) and type.logical is not Logical.TEXT:
-        return "offset"
+        return "offset" if type.logical is Logical.TIMESTAMP else "micros"
     return mysql.value_class(type, value)
 
 

@@ -113,8 +113,8 @@ def wire(
 def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning) -> str:
     """The class of a value, by which rules select cells. It is the common one
     (`mysql.value_class`), but for forms of the connector: `nanos`, `unit-millis` (a time in
-    milliseconds) and `offset` (a date or time that is a text in the model, because it has an offset
-    or more than six fraction digits).
+    milliseconds) and `offset` (a moment with its offset, which is a text in the model). A date or
+    time is a text, too, if it has more than six fraction digits: its class is `micros`.
     """
     match schema_.name.rpartition(".")[2]:
         case "NanoTimestamp" | "NanoTime":
@@ -122,7 +122,7 @@ def _class(type: SourceType, value: Value, schema_: Schema, meaning: Meaning) ->
         case "Time":
             return "unit-millis"
     if isinstance(value, str) and type.logical is not Logical.TEXT:
-        return "offset"
+        return "offset" if type.logical is Logical.TIMESTAMP else "micros"
     return mysql.value_class(type, value)
 
 

@@ -78,22 +78,24 @@ class Reading:
 
     def __init__(self, events: Sequence[Event], marks_tables: bool) -> None:
         self.marks_tables = marks_tables
-        self.goes_on = self.incremental = False
+        self.goes_on = self.incremental = self._window = False
         self._reads, self._last = False, {id(event) for event in _last_of_snapshots(events)}
 
     def note_event(self, event: Event) -> None:
         """Notes the next event. Then `goes_on` says whether it belongs to the same snapshot as the
-        event before, and `incremental` whether that snapshot is read while the stream goes on
+        event before, and `incremental` whether its rows are read while the stream goes on
         (debezium#incremental). The event IncrementalSnapshot begins such a snapshot; a row change
         that is no READ ends it, and so does an event of one of the three types below. A DDL
-        statement does not.
+        statement or the mark of a transaction does not: it is in the log, amid the rows.
         """
-        if isinstance(event, SourceStatement | LogicalMessage | ReplicaIdentity):
-            self.incremental = False
         if isinstance(event, IncrementalSnapshot):
-            self.incremental = True
+            self._window = True
+        elif isinstance(event, SourceStatement | LogicalMessage | ReplicaIdentity):
+            self._window = False
+        elif isinstance(event, RowChange):
+            self._window &= event.op is Op.READ
+        self.incremental = self._window and isinstance(event, RowChange)
         if isinstance(event, RowChange):
-            self.incremental &= event.op is Op.READ
             self.goes_on = self._reads and event.op is Op.READ
             self._reads = event.op is Op.READ
 

@@ -101,6 +101,12 @@ def test_digits_that_microseconds_do_not_hold_are_lost_with_a_reason():
     )
 
 
+def test_a_moment_without_an_offset_is_none_with_an_offset():
+    type = oracle.temporal("timestamp", 9)
+    cell = wire(type, "2021-07-19 11:12:13.123456789", Modes(temporal="isostring")).cell
+    assert cell.cls == "micros"
+
+
 def test_pinned_values():
     """Some of the recorded lines, so that nobody needs the file to see them."""
     results = recorded()

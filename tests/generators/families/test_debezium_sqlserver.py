@@ -96,3 +96,15 @@ def test_pinned_values():
         "schema": {"type": "int16", "optional": True},
         "value": 255,
     }
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "cls"),
+    [
+        (sqlserver.temporal("datetime2", 7), "2024-01-02 03:04:05.1234567", "micros"),
+        (sqlserver.temporal("datetimeoffset", 7), "2024-01-02 03:04:05.1234567 +05:30", "offset"),
+    ],
+)
+def test_only_a_value_with_an_offset_has_its_class(type, value, cls):
+    for mode in ("connect", "isostring", "microseconds"):
+        assert wire(type, value, Modes(temporal=mode)).cell.cls == cls

@@ -318,6 +318,23 @@ def test_a_column_called_as_an_added_member_stops_the_flattened_connector(
         )
 
 
+def test_a_statement_amid_an_incremental_snapshot_has_the_time_and_the_place_of_the_log() -> None:
+    """debezium#incremental: the connector's clock is the time of the rows that it reads alone."""
+    later = Instant(START.ms + 1234)
+    read = replace(
+        boundaries.change(CUSTOMERS, Op.READ, (None, {"id": 1, "name": "x", "n": 0.5})), at=later
+    )
+    statement = SchemaChange(
+        later, "table comment", "ALTER TABLE t COMMENT 'x'", "d", "t", CUSTOMERS, CUSTOMERS
+    )
+    events = (model.IncrementalSnapshot(START), read, statement, read)
+    profile = FORMAT.build("3.5.0.Final", "schemaless", "mariadb")
+    records = write(History(events), profile, Layout("cdc"))
+    sources = [json.loads(record.message.value or b"")["source"] for record in records]
+    assert [source["ts_ms"] for source in sources] == [later.ms, START.ms + 1000, later.ms]
+    assert [source["snapshot"] for source in sources] == ["incremental", "false", "incremental"]
+
+
 def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> None:
     """debezium#incremental."""
     table = replace(
