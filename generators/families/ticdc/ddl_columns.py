@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Final, NamedTuple
@@ -475,14 +475,15 @@ class Columns(Reader):
         """Adds the indexes that a CREATE TABLE lists to those of the statement. One without a name
         gets that of its first column, or `expression_index` if one of its parts is an expression,
         with a number from 2 on where an index that stands before it, or one with a name of its own,
-        has it. A PRIMARY KEY counts among them with such a name, though it is called PRIMARY.
+        has it. TiDB compares names as they are spelled, those of their own in lower case. A PRIMARY
+        KEY counts among them with such a name, though it is called PRIMARY.
         """
         used_names = {index.name.lower() for index in self.read_indexes if index.name}
         for index in self.read_indexes:
             has_expression = any(part[0] == "(" for part in index.parts)
             plain_name = "expression_index" if has_expression else bare(index.parts[0])
-            name = index.name or free_name(plain_name, used_names)
-            used_names.add(name.lower())
+            name = index.name or free_name(plain_name, used_names.__contains__)
+            used_names.add(name)
             self.add_index(name, index)
 
     def name_added_indexes(self) -> None:
@@ -494,7 +495,8 @@ class Columns(Reader):
         for index in self.read_indexes:
             first = index.parts[0]
             plain_name = "expression_index" if first[0] == "(" else bare(first)
-            self.add_index(index.name or free_name(plain_name, used_names), index)
+            name = index.name or free_name(plain_name, lambda name: name.lower() in used_names)
+            self.add_index(name, index)
 
     def add_index(self, name: str, listed: ListedIndex) -> None:
         """Adds an index with this name to those of the statement: a primary one is called PRIMARY.
@@ -510,12 +512,12 @@ class Columns(Reader):
         self.statement.indexes.append(Index(name, tuple(columns), unique))
 
 
-def free_name(plain_name: str, used_names: Collection[str]) -> str:
+def free_name(plain_name: str, is_used: Callable[[str], bool]) -> str:
     """The name that TiDB gives an index without one: `plain_name`, with the first number from 2 on
-    that makes it free. `used_names` are in lower case; PRIMARY is never free.
+    that makes it free. PRIMARY is never free.
     """
     names = chain([plain_name], (f"{plain_name}_{number}" for number in count(2)))
-    return next(name for name in names if name.lower() not in {*used_names, "primary"})
+    return next(name for name in names if name.lower() != "primary" and not is_used(name))
 
 
 def _is_call(expression: str) -> bool:

@@ -43,6 +43,21 @@ def expression_type(expression: str, table: Table) -> SourceType | None:
     return None
 
 
+def is_never_null(expression: str, table: Table) -> bool:
+    """Whether the column that TiDB adds to a table for an expression of an index is NOT NULL: that
+    of a sum, difference or product of columns that are (ticdc#simple-hidden-column).
+    """
+    arithmetic = ARITHMETIC.fullmatch(expression)
+    if not arithmetic:
+        return False
+    solid = {
+        mysql.quote(column.name)
+        for column in table.columns
+        if not column.nullable or column.name in table.primary_key
+    }
+    return all(quoted in solid for quoted in arithmetic.groups() if quoted)
+
+
 @dataclass(slots=True)
 class HiddenColumns:
     """The columns that TiDB has added to tables, hidden, for the expressions of indexes: by the
@@ -87,4 +102,8 @@ class HiddenColumns:
             for name, expression in expressions.items()
             if name in in_use
         }
-        return tuple(Column(name, type) for name, type in typed.items() if type is not None)
+        return tuple(
+            Column(name, type, not is_never_null(expressions[name], table))
+            for name, type in typed.items()
+            if type is not None
+        )

@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cache, lru_cache, partial
 from typing import Final
 
+from generators.errors import Refused
 from generators.families.connect import Schema
 from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, double_of, wired
@@ -148,7 +149,8 @@ _ZEROS: Final[Mapping[Logical, Value]] = {
 def _expression_for_null(type: SourceType, expression: str, *, classic: bool) -> Value:
     """The value that TiCDC writes for a NULL in a column whose default is an expression, which TiDB
     stores as this text; None for null, and where a text stands that is no value of the type
-    (`_text_for_null`). Raises Stopped where the encoder reads the text and cannot.
+    (`text_for_null`). Raises Stopped where the encoder reads the text and cannot, and Refused for a
+    BIT, of which it takes the text's bytes for bits.
     """
     match type.logical:
         case Logical.DATETIME | Logical.TIMESTAMP if expression == "CURRENT_TIMESTAMP":
@@ -163,6 +165,8 @@ def _expression_for_null(type: SourceType, expression: str, *, classic: bool) ->
             return None
         case kind if kind in _ZEROS and not classic:
             return _ZEROS[kind]
+        case Logical.BIT:
+            raise Refused(f"what bits TiCDC makes of the default {expression} is not known here")
     raise sink.Stopped
 
 

@@ -19,7 +19,12 @@ from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Statement, parse
 from generators.families.ticdc.defaults import stored_bits, stored_default
-from generators.families.ticdc.hidden_columns import ARITHMETIC, CASE_CHANGED, MULTIVALUED
+from generators.families.ticdc.hidden_columns import (
+    ARITHMETIC,
+    CASE_CHANGED,
+    MULTIVALUED,
+    is_never_null,
+)
 from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
 from generators.families.ticdc.sink import default_of, moved
 from generators.families.ticdc_simple.records import (
@@ -226,17 +231,19 @@ class Known:
 
     def _index(self, index: Index) -> IndexSchema:
         """An index of the table as the schema has it. It counts as nullable if one of its columns
-        is nullable or hidden. Raises Refused for an index over a column that the table does not
+        is nullable, a hidden one among them. Raises Refused for an index over a column that the table does not
         have.
         """
         table, columns = self.table, index.columns
-        hidden = {column.name for column in self.hidden}
-        if not set(columns) <= {column.name for column in table.columns} | hidden:
+        nullable_columns = {column.name: column.nullable for column in self.hidden} | {
+            column.name: column.nullable for column in table.columns
+        }
+        if not set(columns) <= nullable_columns.keys():
             raise Refused(
                 f"table {table.name}: index {index.name} over {', '.join(columns)}, of which the"
                 " table has not all"
             )
-        nullable = any(name in hidden or table.column(name).nullable for name in columns)
+        nullable = any(nullable_columns[name] for name in columns)
         return IndexSchema(index.name, index.unique, index.name == PRIMARY, nullable, columns)
 
 
@@ -439,7 +446,8 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
             and not operand.type.unsigned
             for operand in operands
         ):
-            return ColumnSchema(name, DataType("bigint", *_BYTES, 20))
+            kind = DataType("bigint", *_BYTES, 20)
+            return ColumnSchema(name, kind, not is_never_null(expression, table))
     if (multivalued := MULTIVALUED.fullmatch(expression)) and multivalued[1]:
         return ColumnSchema(name, DataType("json", *_BYTES, int(multivalued[1]), -1))
     raise Refused(
