@@ -220,18 +220,16 @@ class _Writer:
         if not self.reading.goes_on:
             self.log.advance()
         snapshot = event.op is Op.READ
-        known_defaults = self.known_defaults.of_table(table, snapshot)
-        if profile.source == "postgresql":
-            known_defaults = self.known_labels.known_defaults(table, known_defaults)
-        shape = _rows.shape_of(table, profile, self.prefix, tuple(known_defaults.items()), snapshot)
-        if profile.source == "postgresql":
-            shape = self.with_known_labels(shape, table, known_defaults, snapshot)
-            if self.index_columns:
-                shape = replace(shape, identity=self.index_columns)
+        known_defaults = self.defaults_known_now(table, snapshot)
+        shape = self.shape_known_now(table, known_defaults, snapshot)
         if profile.queries and not snapshot:
             self.log.query = self.logged_statement or _rows.statement(event)
         for i, images in enumerate(event.rows):
             self.log.see_row(i, event.at, snapshot)
+            row = {} if snapshot else images.after or {}
+            if profile.refreshes_labels and self.known_labels.refresh(table, row):
+                known_defaults = self.defaults_known_now(table, snapshot)
+                shape = self.shape_known_now(table, known_defaults, snapshot)
             self.write_row(event, shape, known_defaults, images, i)
         self.log.last_commit = self.log.place
         # The rows of a snapshot all have the number 0.
@@ -240,6 +238,25 @@ class _Writer:
         # A statement that the history names is of all rows up to the end of the transaction.
         if not self.log.in_transaction:
             self.logged_statement = ""
+
+    def defaults_known_now(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
+        """The defaults of the table's columns that the connector knows for the next row."""
+        known_defaults = self.known_defaults.of_table(table, snapshot)
+        if self.profile.source == "postgresql":
+            return self.known_labels.known_defaults(table, known_defaults)
+        return known_defaults
+
+    def shape_known_now(
+        self, table: Table, known_defaults: Mapping[str, Default], snapshot: bool
+    ) -> _rows.TableShape:
+        """What the messages of the table's next row have in common with those that follow it."""
+        defaults = tuple(known_defaults.items())
+        shape = _rows.shape_of(table, self.profile, self.prefix, defaults, snapshot)
+        if self.profile.source == "postgresql":
+            shape = self.with_known_labels(shape, table, known_defaults, snapshot)
+            if self.index_columns:
+                shape = replace(shape, identity=self.index_columns)
+        return shape
 
     def with_known_labels(
         self,

@@ -1,7 +1,8 @@
 """The labels of PostgreSQL's enums that a running connector knows: those of the first row, not the
 ones that ALTER TYPE adds or renames later (debezium#added-labels). A column that ALTER TABLE gives
 another enum has that one's own labels. A default that is a label keeps its old name until a
-statement on the table itself.
+statement on the table itself. From 3.7 on a row with a label that the connector does not know makes
+it read the labels of that enum again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from generators.model import Column, Default, SchemaChange, Table
+from generators.model import Column, Default, Row, SchemaChange, Table
 
 _NAME: Final = r"(\"(?:[^\"]|\"\")+\"|\w+)"
 """A name in SQL, in quotes or without."""
@@ -45,17 +46,42 @@ class KnownLabels:
     the writer has met, by the column's place; `defaults` the label that is the column's default, as
     it was when the connector last read the table's columns. `altered` has, by the present labels of an enum that
     ALTER TYPE changed, those that the connector knows of it, so that a column of that enum in
-    another table has them, too.
+    another table has them, too. `reread` has the present labels of each enum that the connector has
+    read again (`refresh`), and `rebuilt` the columns whose table a statement was on since their
+    last row, so that they take what was read again.
     """
 
     enums: dict[_Place, _Enum] = field(default_factory=dict)
     defaults: dict[_Place, Default] = field(default_factory=dict)
     altered: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    reread: set[tuple[str, ...]] = field(default_factory=set)
+    rebuilt: set[_Place] = field(default_factory=set)
 
     def table(self, table: Table) -> Table:
         """The table whose enums have the labels that the connector knows."""
         columns = tuple(self._column(table, column) for column in table.columns)
         return table if columns == table.columns else replace(table, columns=columns)
+
+    def refresh(self, table: Table, row: Row) -> bool:
+        """Reads the labels of the table's enums again if the row has one that the connector does
+        not know, and says whether it did; in an array no label is looked for
+        (debezium#refreshed-labels).
+        """
+        is_read = False
+        for column in table.columns:
+            place = (table.database, table.schema, table.name, column.name)
+            known_enum = self.enums.get(place)
+            if column.type.name != "enum" or known_enum is None:
+                continue
+            labels, label = column.type.members, row.get(column.name)
+            if label is None or label in self.altered.get(labels, labels):
+                continue
+            self.enums[place] = _Enum(labels, labels)
+            self.defaults.pop(place, None)
+            self.altered.pop(labels, None)
+            self.reread.add(labels)
+            is_read = True
+        return is_read
 
     def known_defaults(self, table: Table, defaults: Mapping[str, Default]) -> dict[str, Default]:
         """The defaults of the table's columns, by name, as the running connector knows them:
@@ -106,6 +132,7 @@ class KnownLabels:
             new_place = (table.database, table.schema, table.name, new_name)
             moved_enums[new_place] = self.enums.pop(place)
         self.enums.update(moved_enums)
+        self.rebuilt.update(moved_enums)
 
     def _column(self, table: Table, column: Column) -> Column:
         """The column with the labels that the running connector knows of its enum. If the enum is
@@ -118,14 +145,18 @@ class KnownLabels:
         place = (table.database, table.schema, table.name, column.name)
         labels = column.type.members
         met_enum = self.enums.get(place)
-        if met_enum is not None and _is_altered(met_enum.labels, labels):
+        if place in self.rebuilt and labels in self.reread:
+            known_labels = labels
+        elif met_enum is not None and _is_altered(met_enum.labels, labels):
             known_labels = met_enum.known_labels
         else:
             known_labels = self.altered.get(labels, labels)
+        self.rebuilt.discard(place)
         self.enums[place] = _Enum(labels, known_labels)
         if known_labels == labels:
             return column
-        self.altered[labels] = known_labels
+        if labels not in self.reread:
+            self.altered[labels] = known_labels
         return replace(column, type=replace(column.type, members=known_labels))
 
 

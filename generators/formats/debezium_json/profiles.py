@@ -147,6 +147,10 @@ class DebeziumProfile(Profile):
     """MODIFY edits the column that the connector knows (debezium#kept-lengths)."""
     zero_length: int = 0
     """The length of a type with 0 in parentheses, but for a time (debezium#zero-lengths)."""
+    refreshes_labels: bool = False
+    """A label that is not known makes the connector read its enum again
+    (debezium#refreshed-labels).
+    """
     counts_updates: bool = False
     """Each ON UPDATE is taken for a counter (debezium#counters)."""
     keeps_collations_of_defaults: bool = False

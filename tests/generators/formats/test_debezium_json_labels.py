@@ -11,7 +11,7 @@ import pytest
 
 from generators.formats.debezium_json import FORMAT, write
 from generators.formats.debezium_json.known_labels import KnownLabels
-from generators.model import Column, Default, Event, History, Layout, SchemaChange, Table
+from generators.model import Column, Default, Event, History, Layout, Op, SchemaChange, Table
 from generators.sources import boundaries, postgresql
 
 
@@ -175,11 +175,11 @@ def test_labels_that_were_added_and_one_renamed_before_the_next_row_are_not_list
     ]
 
 
-@pytest.mark.parametrize("release", ["3.5.0.Final", "3.6.1.Final"])
+@pytest.mark.parametrize("release", ["2.5.4.Final", "3.5.0.Final", "3.6.1.Final"])
 def test_a_default_that_alter_type_renames_keeps_its_name_until_its_table_is_altered(
     release: str,
 ) -> None:
-    """As both wrote it while ALTER TYPE ... RENAME VALUE 'ok' TO 'fine' went on
+    """As all three wrote it while ALTER TYPE ... RENAME VALUE 'ok' TO 'fine' went on
     (debezium#added-labels).
     """
     old, new = _orders("ok", "bad"), _orders("bad", "fine")
@@ -210,3 +210,39 @@ def test_a_default_that_alter_type_renames_keeps_its_name_until_its_table_is_alt
     assert [field["default"] for field in fields] == ["ok", "ok", "ok", "fine", "fine"]
     states = [body["payload"]["after"]["state"] for body in bodies]
     assert states == ["ok", "ok", "fine", "fine", "fine"]
+
+
+@pytest.mark.parametrize(
+    ("release", "read_again"), [("3.6.1.Final", "ok,bad"), ("3.7.0.Final", "ok,bad,new")]
+)
+def test_a_label_that_is_not_known_makes_3_7_read_the_enum_again(
+    release: str, read_again: str
+) -> None:
+    """debezium#refreshed-labels: as both wrote it while ALTER TYPE ... ADD VALUE 'new' went on."""
+    old, new = _orders("ok", "bad"), _orders("ok", "bad", "new")
+    m1, m2, m4, m5 = (replace(new, name=name) for name in ("m1", "m2", "m4", "m5"))
+    labels = ("bad", "new", "ok")
+    met = [boundaries.insert(replace(old, name=name), {"id": 1, "state": "ok"}) for name in MET]
+    added = replace(m5, columns=(*m5.columns, Column("z", postgresql.TYPES["integer"])))
+    statement = boundaries.START, "add column", "ALTER TABLE m5 ADD z int", "audit", "m5"
+    later: tuple[Event, ...] = (
+        boundaries.change(
+            m1,
+            Op.INSERT,
+            *((None, {"id": number, "state": label}) for number, label in enumerate(labels)),
+        ),
+        boundaries.insert(m2, {"id": 3, "state": "new"}),
+        boundaries.insert(m4, {"id": 1, "state": "ok"}),
+        SchemaChange(*statement, m5, added),
+        boundaries.insert(added, {"id": 2, "state": "ok", "z": None}),
+    )
+    profile = FORMAT.build(release, "postgresql")
+    records = write(History((*met, *later)), profile, Layout("cdc"))
+    bodies = [json.loads(record.message.value or b"") for record in records]
+    allowed = [
+        body["schema"]["fields"][1]["fields"][1]["parameters"]["allowed"] for body in bodies[3:]
+    ]
+    assert allowed == ["ok,bad", read_again, read_again, "ok,bad", read_again, read_again]
+
+
+MET = ("m1", "m2", "m5")
