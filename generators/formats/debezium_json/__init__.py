@@ -226,8 +226,8 @@ class _Writer:
             self.log.query = self.logged_statement or _rows.statement(event)
         for i, images in enumerate(event.rows):
             self.log.see_row(i, event.at, snapshot)
-            row = {} if snapshot else images.after or {}
-            if profile.refreshes_labels and self.known_labels.refresh(table, row):
+            new_row = {} if snapshot else images.after or {}
+            if profile.refreshes_labels and self.known_labels.refresh(table, new_row):
                 known_defaults = self.defaults_known_now(table, snapshot)
                 shape = self.shape_known_now(table, known_defaults, snapshot)
             self.write_row(event, shape, known_defaults, images, i)

@@ -62,7 +62,7 @@ class KnownLabels:
         columns = tuple(self._column(table, column) for column in table.columns)
         return table if columns == table.columns else replace(table, columns=columns)
 
-    def refresh(self, table: Table, row: Row) -> bool:
+    def refresh(self, table: Table, new_row: Row) -> bool:
         """Reads the labels of the table's enums again if the row has one that the connector does
         not know, and says whether it did; in an array no label is looked for
         (debezium#refreshed-labels).
@@ -73,7 +73,7 @@ class KnownLabels:
             known_enum = self.enums.get(place)
             if column.type.name != "enum" or known_enum is None:
                 continue
-            labels, label = column.type.members, row.get(column.name)
+            labels, label = column.type.members, new_row.get(column.name)
             if label is None or label in self.altered.get(labels, labels):
                 continue
             self.enums[place] = _Enum(labels, labels)
