@@ -342,8 +342,8 @@ def _default_for_null(
         return cells.any_cell(null_cell, cells.json_value(words), words)
     if value is None or type.logical is not Logical.DECIMAL or schema.type != "string":
         return cell(replace(column, default=None), value, profile)
-    digits = "0" if default.value is None else str(stored_default(type, default.text))
-    meaning = Meaning(f"{Decimal(digits):f}", text.canonical(type, value))
+    digits = f"{Decimal(str(stored_default(type, default.text))):f}"
+    meaning = Meaning(digits, text.canonical(type, value))
     return wired(schema, type, text.value_class(type, value), meaning, _MODES)
 
 

@@ -140,7 +140,6 @@ def default_for_null(column: Column, default: Default, *, classic: bool) -> Valu
 
 _ZEROS: Final[Mapping[Logical, Value]] = {
     **dict.fromkeys((Logical.FLOAT, Logical.DOUBLE), 0.0),
-    Logical.DECIMAL: Decimal(0),
     **dict.fromkeys((Logical.INT, Logical.YEAR, Logical.TIME, Logical.ENUM, Logical.SET), 0),
 }
 """What the new architecture makes of the text of an expression in columns of these types."""
