@@ -65,6 +65,7 @@ from generators.formats.debezium_json.known_charsets import KnownCharsets
 from generators.formats.debezium_json.known_columns import KnownColumns
 from generators.formats.debezium_json.known_defaults import KnownDefaults
 from generators.formats.debezium_json.known_labels import KnownLabels
+from generators.formats.debezium_json.known_schemas import KnownSchemas, RenamedSchema
 from generators.formats.debezium_json.known_spellings import KnownSpellings
 from generators.formats.debezium_json.log_position import LogPosition
 from generators.formats.debezium_json.losses import value_writer
@@ -171,6 +172,7 @@ class _Writer:
         self.known_charsets = KnownCharsets(profile.follows_conversions)
         self.known_defaults = KnownDefaults(profile)
         self.known_labels = KnownLabels()
+        self.known_schemas = KnownSchemas()
         self.identities: dict[tuple[str, str | None, str], ReplicaIdentity] = {}
         self.index_columns: tuple[str, ...] = ()
         self.last_row = 0
@@ -190,8 +192,14 @@ class _Writer:
 
     def move_identity(self, event: SchemaChange) -> None:
         """Gives a table its REPLICA IDENTITY under the names that it and its columns have after a
-        statement; that of a dropped table is forgotten.
+        statement, also under that of its schema; that of a dropped table is forgotten.
         """
+        if renamed := RenamedSchema.parse(event.sql):
+            for place in [*self.identities]:
+                database, schema, table = place
+                if (database, schema) == (event.database, renamed.old_name):
+                    moved_identity = self.identities.pop(place)
+                    self.identities[database, renamed.new_name, table] = moved_identity
         old, new = event.before, event.after
         if old is None:
             return
@@ -211,6 +219,8 @@ class _Writer:
         MINIMAL row image.
         """
         profile, table = self.profile, self.known_table(event.table)
+        if profile.source == "postgresql":
+            table = self.known_schemas.table(table, truncated=event.op is Op.TRUNCATE)
         if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
             return  # 1.9.7 emits the inserts alone (debezium#minimal-image)
         if event.op is Op.TRUNCATE:
@@ -757,6 +767,7 @@ class _Writer:
             self.known_charsets.follow_statement(event)
         if self.profile.source == "postgresql":
             self.known_labels.follow_statement(event)
+            self.known_schemas.follow_statement(event)
             self.move_identity(event)
         self.known_defaults.follow_statement(event)
 

@@ -120,11 +120,12 @@ class KnownLabels:
         }
         columns = {place[3]: place for place in self.enums if place[:3] == old_table}
         for match in _RETYPED.finditer(event.sql):
-            retyped_place = columns.pop(_column_name(match[1] or match[2]), None)
+            retyped_place = columns.pop(bare_column_name(match[1] or match[2]), None)
             if retyped_place is not None:
                 del self.enums[retyped_place]
         renamed = {
-            _column_name(match[1]): _column_name(match[2]) for match in _RENAMED.finditer(event.sql)
+            bare_column_name(match[1]): bare_column_name(match[2])
+            for match in _RENAMED.finditer(event.sql)
         }
         moved_enums: dict[_Place, _Enum] = {}
         for name, place in columns.items():
@@ -160,7 +161,7 @@ class KnownLabels:
         return replace(column, type=replace(column.type, members=known_labels))
 
 
-def _column_name(written_name: str) -> str:
+def bare_column_name(written_name: str) -> str:
     """The column that a name in SQL means: in quotes as it stands, else in lower case."""
     if written_name.startswith('"'):
         return written_name[1:-1].replace('""', '"')

@@ -11,7 +11,17 @@ import pytest
 
 from generators.formats.debezium_json import FORMAT, write
 from generators.formats.debezium_json.known_labels import KnownLabels
-from generators.model import Column, Default, Event, History, Layout, Op, SchemaChange, Table
+from generators.model import (
+    Column,
+    Default,
+    Event,
+    History,
+    Layout,
+    Op,
+    RowChange,
+    SchemaChange,
+    Table,
+)
 from generators.sources import boundaries, postgresql
 
 
@@ -245,4 +255,39 @@ def test_a_label_that_is_not_known_makes_3_7_read_the_enum_again(
     assert allowed == ["ok,bad", read_again, read_again, "ok,bad", read_again, read_again]
 
 
+@pytest.mark.parametrize("release", ["2.5.4.Final", "3.5.0.Final", "3.6.1.Final", "3.7.0.Final"])
+def test_rows_come_under_the_old_name_of_a_schema_until_their_table_is_altered(
+    release: str,
+) -> None:
+    """debezium#renamed-schemas: as the four wrote it while ALTER SCHEMA ... RENAME TO went on."""
+    number = postgresql.TYPES["integer"]
+    t, u, v = (
+        Table("d", name, (Column("id", number, False),), ("id",), schema="s2") for name in NEW
+    )
+    added = replace(t, columns=(*t.columns, Column("z", number)))
+    rename = boundaries.START, "alter schema", 'ALTER SCHEMA s1 RENAME TO "s2"', "d", ""
+    add = boundaries.START, "add column", "ALTER TABLE s2.t ADD z int", "d", "t"
+    events: tuple[Event, ...] = (
+        boundaries.insert(replace(t, schema="s1"), {"id": 1}),
+        boundaries.insert(replace(u, schema="s1"), {"id": 1}),
+        SchemaChange(*rename),
+        boundaries.insert(t, {"id": 2}),
+        boundaries.insert(v, {"id": 1}),
+        SchemaChange(*add, t, added),
+        boundaries.insert(added, {"id": 4, "z": None}),
+        boundaries.insert(u, {"id": 2}),
+        RowChange(boundaries.START, u, Op.TRUNCATE, ()),
+        boundaries.insert(u, {"id": 3}),
+    )
+    records = write(History(events), FORMAT.build(release, "postgresql"), Layout("cdc"))
+    topics = [record.message.topic for record in records]
+    assert topics == [
+        *("cdc.s1.t", "cdc.s1.u", "cdc.s1.t", "cdc.s2.v", "cdc.s2.t"),
+        *("cdc.s1.u", "cdc.s2.u", "cdc.s2.u"),
+    ]
+    sources = [json.loads(record.message.value or b"")["payload"]["source"] for record in records]
+    assert [f"cdc.{source['schema']}.{source['table']}" for source in sources] == topics
+
+
+NEW = ("t", "u", "v")
 MET = ("m1", "m2", "m5")
