@@ -34,7 +34,8 @@ PROTOCOL = words(
 )
 """Words by which formats call their messages, and what stands for no value."""
 TYPES = words(
-    "ascii back slash big decimal euckr gbk geometry infinity koi latin nan none point serial sjis ucs unheard"
+    "ascii back big box circle decimal euckr gbk geometry infinity koi latin nan none point serial sjis"
+    " slash ucs unheard"
 )
 """Words of column types, of character sets, of labels, of what a vendor prints for a number or no
 value.
