@@ -366,10 +366,12 @@ _OF_DEBEZIUM_S_RELEASES = {
     "logical_messages",
     "names_serials",
     "oracle_starts",
+    "refreshes_labels",
     "short_schema_changes",
     "short_time_defaults",
     "truncate_has_statement",
     "views_have_statement",
+    "zero_length",
 }
 """Facts that no lie flips. `incremental_snapshots` and `knows_truncate` select cases and are not asked by
 the writer; without `logical_messages`, or where `flat_stops_at_heartbeats`, no message is left to lie in;
@@ -377,7 +379,8 @@ no named case shows another default (`binary_defaults`, `doubled_quotes`, `enum_
 `keeps_collations_of_defaults`, `localtime_defaults`, `short_time_defaults`) or name (`keeps_schema_names`, `names_serials`) when it is flipped alone; what a statement owes follows
 from `short_schema_changes`, `truncate_has_statement` and `views_have_statement`; no field of a change shows where Oracle's transaction
 began (`oracle_starts`); and no named case has an index with further columns (`keys_have_included`), converts a table to another character set
-(`follows_conversions`), has ON UPDATE (`counts_updates`) or gives a column fewer numbers (`edits_modified`);
+(`follows_conversions`), gives an enum a label while rows of it come (`refreshes_labels`), has 0 behind a type
+(`zero_length`), ON UPDATE (`counts_updates`) or gives a column fewer numbers (`edits_modified`);
 `watermarks` says only which messages come. Literal tests of the format hold what they write.
 """
 UNFLIPPED = {
