@@ -205,7 +205,8 @@ def wire(
     in a NOT NULL column is replaced by a fallback (`not_sent`). `snapshot` says that a snapshot
     reads the value, not the log. `declared` changes nothing: PostgreSQL's types have one spelling.
     Raises TypeError for a value that is none of the type's, Refused for a value at which the
-    connector stops: a NaN, an infinity or an array of bits in a NOT NULL column.
+    connector stops: a NaN, an infinity, an array of bits or in mode structured the time 24:00:00 in
+    a NOT NULL column.
     """
     if value is None:
         return (
@@ -227,6 +228,11 @@ def wire(
         raise Refused(
             f"Debezium stops at {value} in a NOT NULL column of {type.key}"
             " (debezium#special-numerics)"
+        )
+    if not nullable and meaning.reason == _NO_END_OF_DAY:
+        raise Refused(
+            f"Debezium stops at 24:00:00 in a NOT NULL column of {type.key} in mode structured"
+            " (debezium#structured-times)"
         )
     if not nullable and _is_single(type):
         raise Refused(

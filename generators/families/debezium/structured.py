@@ -8,19 +8,24 @@ has `precision`, the fraction digits of the column.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from generators.families.connect import Schema, fields
 from generators.families.debezium.values import DAY, MICROS, Modes, civil
 from generators.model import Logical, SourceType, Value
 from generators.sources import postgresql_text
 
+StructKind: TypeAlias = Literal[
+    "Date", "Time", "Timestamp", "ZonedTimestamp", "ZonedTime", "Duration"
+]
+"""What follows `io.debezium.time.Structured` in the name of a struct's schema."""
 _DATE: Final = "year:int32? month:int8? day:int8?"
 _CLOCK: Final = "hour:int8? minute:int8? second:int8? nanos:int32?"
 _SPECIAL: Final = "specialValue:string?"
 _PRECISION: Final = "precision:int32?"
-_FIELDS: Final = {
+_FIELDS: Final[Mapping[StructKind, str]] = {
     "Date": f"{_DATE} {_SPECIAL}",
     "Time": f"{_CLOCK} {_PRECISION}",
     "Timestamp": f"{_DATE} {_CLOCK} {_SPECIAL} {_PRECISION}",
@@ -33,31 +38,31 @@ _FIELDS: Final = {
         f" nanos:int32? {_PRECISION}"
     ),
 }
-"""The fields of each struct, by what follows `io.debezium.time.Structured` in its name."""
-_KINDS: Final = {
+"""The fields of each struct."""
+_KINDS: Final[Mapping[Logical, StructKind]] = {
     Logical.DATE: "Date",
     Logical.TIME: "Time",
     Logical.DATETIME: "Timestamp",
     Logical.TIMESTAMP: "ZonedTimestamp",
 }
 """The struct of a type, by its logical type."""
-_TEXT_KINDS: Final = {"timetz": "ZonedTime", "interval": "Duration"}
+_TEXT_KINDS: Final[Mapping[str, StructKind]] = {"timetz": "ZonedTime", "interval": "Duration"}
 """The struct of a type that the model keeps as text, by the type's name."""
 _INFINITIES: Final = {"infinity": "POSITIVE_INFINITY", "-infinity": "NEGATIVE_INFINITY"}
 _DAYS_TO_1970: Final = date(1970, 1, 1).toordinal()
 
 
-def struct_kind(type: SourceType, modes: Modes) -> str | None:
-    """What follows `io.debezium.time.Structured` in the name of a type's schema; None for a type
-    that is no date, time or interval, and where the mode of times is another one.
+def struct_kind(type: SourceType, modes: Modes) -> StructKind | None:
+    """The struct in which values of a type are written; None for a type that is no date, time or
+    interval, and where the mode of times is another one.
     """
     if modes.temporal != "structured":
         return None
     return _KINDS.get(type.logical) or _TEXT_KINDS.get(type.name)
 
 
-def struct_schema(kind: str, optional: bool) -> Schema:
-    """The Connect schema of a struct, by what follows `io.debezium.time.Structured` in its name."""
+def struct_schema(kind: StructKind, optional: bool) -> Schema:
+    """The Connect schema of a struct."""
     name = f"io.debezium.time.Structured{kind}"
     return Schema("struct", optional, name, 1, fields=fields(_FIELDS[kind]))
 

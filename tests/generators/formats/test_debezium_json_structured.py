@@ -11,7 +11,7 @@ from datetime import date
 import pytest
 from debezium_rows import written
 
-from generators.errors import UsageError
+from generators.errors import Refused, UsageError
 from generators.families.debezium import postgresql as debezium_postgresql
 from generators.formats.debezium_json.rows import defaults_of, stand_in
 from generators.model import Column, Default, Json, Op, SourceType, State, Table, Value
@@ -144,6 +144,13 @@ def test_a_decoder_returns_the_value_or_of_a_text_the_struct(
 def test_an_infinite_moment_leaves_any_value() -> None:
     wire = debezium_postgresql.wire(TIMESTAMP, "infinity", MODES)
     assert (wire.cell.state, wire.cell.cls, wire.corrupt) == (State.ANY, "beyond", True)
+
+
+def test_the_connector_stops_at_the_end_of_a_day_in_a_not_null_column() -> None:
+    with pytest.raises(Refused, match=r"stops at 24:00:00 in a NOT NULL column of time"):
+        debezium_postgresql.wire(TIME, mysql.DAY, MODES, nullable=False)
+    timetz = debezium_postgresql.wire(TIMETZ, "24:00:00+00", MODES, nullable=False)
+    assert timetz.json.startswith('{"hour":24,')
 
 
 @pytest.mark.parametrize(
