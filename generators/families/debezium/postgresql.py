@@ -102,7 +102,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
         case Logical.JSON if _is_single(type):
             return schema(postgresql.element(type), modes, nullable)
         case Logical.JSON if type.name.endswith("[]"):
-            element = postgresql.element(type)
+            element = _element(type)
             return Schema("array", nullable, items=schema(element, modes, element.name != "enum"))
         case Logical.JSON if type.name == "point":
             return values.point_schema(nullable)
@@ -205,8 +205,7 @@ def wire(
     in a NOT NULL column is replaced by a fallback (`not_sent`). `snapshot` says that a snapshot
     reads the value, not the log. `declared` changes nothing: PostgreSQL's types have one spelling.
     Raises TypeError for a value that is none of the type's, Refused for a value at which the
-    connector stops: a NaN, an infinity, an array of bits or in mode structured the time 24:00:00 in
-    a NOT NULL column.
+    connector stops: a NaN, an infinity or an array of bits in a NOT NULL column.
     """
     if value is None:
         return (
@@ -228,11 +227,6 @@ def wire(
         raise Refused(
             f"Debezium stops at {value} in a NOT NULL column of {type.key}"
             " (debezium#special-numerics)"
-        )
-    if not nullable and meaning.reason == _NO_END_OF_DAY:
-        raise Refused(
-            f"Debezium stops at 24:00:00 in a NOT NULL column of {type.key} in mode structured"
-            " (debezium#structured-times)"
         )
     if not nullable and _is_single(type):
         raise Refused(
@@ -692,7 +686,7 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
         return Meaning(None, None, _SINGLE, lost=True)
     if type.name in ("integer[]", "text[]") and not any(isinstance(item, list) for item in items):
         return Meaning(items, value)
-    element = postgresql.element(type)
+    element = _element(type)
     if element.name == "enum" and any(item is None or isinstance(item, list) for item in items):
         return Meaning(None, None, _ENUM_ELEMENTS, lost=True)
     if any(isinstance(item, Decimal) and not item.is_finite() for item in items):
@@ -714,6 +708,18 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
     return Meaning(elements, Json(json.loads(payload_text(schema(type, modes), elements))), _FORMS)
 
 
+def _element(type: SourceType) -> SourceType:
+    """The type of an array's elements as the connector knows it: a time of the most fraction
+    digits, whatever its column declares (debezium#arrays).
+    """
+    element = postgresql.element(type)
+    return replace(element, fsp=6) if element.name in _TIMES else element
+
+
+_TIMES: Final = ("time", "timetz", "timestamp", "timestamptz")
+"""The types whose number is that of their fraction digits."""
+
+
 _LAST_JULIAN: Final = -141_428
 """The day of 1582-10-04 by the Julian calendar, after which the Gregorian one begins."""
 _EPOCH_JDN: Final = 2_440_588
@@ -727,6 +733,10 @@ def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
     (debezium#arrays).
     """
     match element.logical, value:
+        case Logical.DATE, date() if struct_kind(element, modes):
+            return struct_parts(element, _shown_day((value - _EPOCH_DATE).days))
+        case Logical.DATE, str() if struct_kind(element, modes):
+            return struct_parts(element, value)
         case Logical.DATE, date():
             return values.date_value(_shown_day((value - _EPOCH_DATE).days), modes)
         case Logical.DATE, str():

@@ -123,7 +123,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
         if written_clauses:
             written_clauses -= 1  # with the first clause of its statement
             continue
-        if stops(event, profile):
+        if stops(event, profile) or _rows.stops_at_end_of_day(event, profile):
             break
         writer.records.event_number = number
         writer.reading.note_event(event)

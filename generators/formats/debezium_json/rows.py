@@ -368,8 +368,9 @@ def _column_schema(
     else:
         schema = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     default_json = "null" if default is None else stand_in(column, default, profile, snapshot).json
-    if profile.is_mysql:
-        schema = replace(schema, doc=envelope.comment_of(column, profile) or schema.doc)
+    comment = envelope.comment_of(column, profile) if profile.is_mysql else None
+    if comment is not None:
+        schema = replace(schema, doc=comment)
     return schema if default_json == "null" else replace(schema, default=default_json)
 
 
@@ -621,6 +622,24 @@ def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: st
         value = int(digits) if digits.isdecimal() else 0
     wire = _debezium_mysql.wire(type, value, modes, nullable=column.nullable, declared=spelled)
     return replace(wire, cell=replace(wire.cell, type=column.type))
+
+
+def stops_at_end_of_day(event: Event, profile: DebeziumProfile) -> bool:
+    """Whether the connector stops at a row: in mode structured the time 24:00:00 in a NOT NULL
+    column (debezium#structured-times).
+    """
+    if profile.modes.temporal != "structured" or not isinstance(event, RowChange):
+        return False
+    times = [
+        column.name
+        for column in event.table.columns
+        if column.type.logical is Logical.TIME and not column.nullable
+    ]
+    return any(
+        images.after is not None and images.after.get(name) == mysql.DAY
+        for images in event.rows
+        for name in times
+    )
 
 
 _INFINITE_DATES: Final = {"infinity": 169_560_311, "-infinity": -170_999_002}

@@ -11,7 +11,7 @@ from datetime import date
 import pytest
 from debezium_rows import written
 
-from generators.errors import Refused, UsageError
+from generators.errors import UsageError
 from generators.families.debezium import postgresql as debezium_postgresql
 from generators.formats.debezium_json.rows import defaults_of, stand_in
 from generators.model import Column, Default, Json, Op, SourceType, State, Table, Value
@@ -147,10 +147,43 @@ def test_an_infinite_moment_leaves_any_value() -> None:
 
 
 def test_the_connector_stops_at_the_end_of_a_day_in_a_not_null_column() -> None:
-    with pytest.raises(Refused, match=r"stops at 24:00:00 in a NOT NULL column of time"):
-        debezium_postgresql.wire(TIME, mysql.DAY, MODES, nullable=False)
-    timetz = debezium_postgresql.wire(TIMETZ, "24:00:00+00", MODES, nullable=False)
-    assert timetz.json.startswith('{"hour":24,')
+    for nullable, count in ((True, 2), (False, 1)):
+        table = Table("d", "t", (Column("c", TIME, nullable),), (), (), "public")
+        rows = ({"c": 0}, {"c": mysql.DAY}, {"c": 1})
+        events = [boundaries.insert(table, row) for row in rows]
+        assert len(written(PROFILE, *events[:2])) == count
+        assert len(written(PROFILE, *events)) == (3 if nullable else 1)
+
+
+@pytest.mark.parametrize(
+    ("array", "shown"),
+    [
+        (["1500-03-01", "1582-10-10", None], "1500-3-1 1582-10-20 -"),
+        (["infinity", "-infinity"], "POSITIVE_INFINITY NEGATIVE_INFINITY"),
+    ],
+)
+def test_a_date_in_an_array_is_a_struct_of_the_day_that_java_sql_shows(
+    array: list[str | None], shown: str
+) -> None:
+    items = json.loads(wire_text(postgresql.array_of(DATE), Json(array)))
+    texts = [
+        "-" if item is None else item["specialValue"] or "{year}-{month}-{day}".format(**item)
+        for item in items
+    ]
+    assert " ".join(texts) == shown
+
+
+@pytest.mark.parametrize("release", ["2.5.4.Final", "3.5.0.Final", "3.7.0.Final"])
+def test_times_in_an_array_have_six_digits_whatever_the_column_declares(release: str) -> None:
+    """debezium#arrays: timestamp(3)[]."""
+    array = postgresql.array_of(postgresql.temporal("timestamp", 3))
+    modes = FORMAT.build(release, "postgresql").modes
+    cell = debezium_postgresql.wire(array, Json(["2024-02-29 00:00:00.123"]), modes)
+    assert cell.schema.items is not None
+    assert (cell.schema.items.name, cell.json) == (
+        "io.debezium.time.MicroTimestamp",
+        "[1709164800123000]",
+    )
 
 
 @pytest.mark.parametrize(
