@@ -143,7 +143,8 @@ class Column:
 
     `declared` is the type as the statement that made the table spelled it, "" for the source's own
     spelling; `charset` a character set other than the table's default and `collation` its
-    collation; `generated` is stored, virtual or ""; `comment` is its comment; `inline_unique` says
+    collation; `generated` is stored, virtual or ""; `comment` is its comment, None
+    for none; `inline_unique` says
     that its definition itself has UNIQUE, a unique key that some writers read otherwise than one
     that the table's definition lists. `inline_primary` says whether it has PRIMARY KEY itself:
     False if an earlier definition had it and the present one has not, None if none had.
@@ -161,7 +162,7 @@ class Column:
     charset: str = field(default="", repr=False)
     collation: str = field(default="", repr=False)
     generated: str = field(default="", repr=False)
-    comment: str = field(default="", repr=False)
+    comment: str | None = field(default=None, repr=False)
     inline_unique: bool = field(default=False, repr=False)
     inline_primary: bool | None = field(default=None, repr=False)
     is_counter: bool = field(default=False, repr=False)
@@ -197,7 +198,7 @@ class Table:
 
     `indexes` are the indexes whose names are known, those of unique keys among them, but not that
     of a primary key of one integer column by which the database itself finds rows. `comment` is the
-    table's comment.
+    table's comment, None for none.
     """
 
     database: str
@@ -207,7 +208,7 @@ class Table:
     unique: tuple[tuple[str, ...], ...] = ()
     schema: str | None = None
     indexes: tuple[Index, ...] = field(default=(), repr=False)
-    comment: str = field(default="", repr=False)
+    comment: str | None = field(default=None, repr=False)
     included: tuple[str, ...] = field(default=(), repr=False)
 
     def column(self, name: str) -> Column:

@@ -36,7 +36,7 @@ class Schema:
     optional: bool = False
     name: str = ""
     version: int | None = None
-    doc: str = ""
+    doc: str | None = None
     parameters: tuple[tuple[str, str], ...] = ()
     default: str = ""
     fields: tuple[tuple[str, Schema], ...] = ()
@@ -96,7 +96,7 @@ def schema_text(schema: Schema, field: str = "") -> str:
         parts.append(f'"name":{string(schema.name)}')
     if schema.version is not None:
         parts.append(f'"version":{schema.version}')
-    if schema.doc:
+    if schema.doc is not None:
         parts.append(f'"doc":{string(schema.doc)}')
     if schema.parameters:
         parts.append(

@@ -286,7 +286,7 @@ def column_schema(column: Column, profile: TicdcDebeziumAvroProfile) -> Schema:
         schema = Schema("bytes", True, _DECIMAL, parameters=digits)
     elif type.logical is Logical.BINARY:
         schema = replace(schema, type="bytes")
-    return replace(schema, doc=cells.tidb_type(type) if profile.extension else "")
+    return replace(schema, doc=cells.tidb_type(type) if profile.extension else None)
 
 
 # Cells

@@ -482,7 +482,7 @@ def _with_spellings(mariadb_table: Table, show_create: str, statement: str) -> T
     types: dict[str, str] = {}
     auto_increments: dict[str, str] = {}
     literals: dict[str, str] = {}
-    comments: dict[str, str] = {}
+    comments: dict[str, str | None] = {}
     for m in _SHOWN.finditer(show_create):
         name = m[1].replace("``", "`")
         auto_increments[name] = " AUTO_INCREMENT" if "AUTO_INCREMENT" in m[3] else ""
@@ -490,7 +490,7 @@ def _with_spellings(mariadb_table: Table, show_create: str, statement: str) -> T
             auto_increments[name] = update_clause[0].upper()
         types[name] = (_WIDTH.sub(r"\1", m[2]) if statement else m[2]) + auto_increments[name]
         comment = _COMMENT.search(m[3])
-        comments[name] = comment[1] if comment else ""
+        comments[name] = comment[1] if comment else None
     for m in _SPELLED.finditer(statement):
         name = (m[1] or m[2]).replace("``", "`")
         if name in types:
@@ -502,12 +502,12 @@ def _with_spellings(mariadb_table: Table, show_create: str, statement: str) -> T
             c,
             declared=types.get(c.name, ""),
             default=_column_default(c, literals.get(c.name)),
-            comment=comments.get(c.name, ""),
+            comment=comments.get(c.name),
         )
         for c in mariadb_table.columns
     )
     comment = _COMMENT.search(show_create.splitlines()[-1])
-    return replace(mariadb_table, columns=columns, comment=comment[1] if comment else "")
+    return replace(mariadb_table, columns=columns, comment=comment[1] if comment else None)
 
 
 def _with_defaults(table: Table, statement: str) -> Table:

@@ -415,7 +415,8 @@ class DdlReader:
                 raise cursor.expectation_error("a table's column")
             draft = self.drafts.get(self.take_table_name(cursor, names))
         cursor.expect("IS")
-        comment_text = "" if cursor.next_is("NULL") else cursor.take().text
+        # An empty text takes the comment away, too.
+        comment_text = (None if cursor.next_is("NULL") else cursor.take().text) or None
         if draft and column:
             draft.change_column(column, comment=comment_text)
         elif draft:

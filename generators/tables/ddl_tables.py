@@ -107,7 +107,7 @@ class Draft:
     foreign: list[tuple[ForeignKey, Pending]] = field(default_factory=list)
     checks: list[Pending] = field(default_factory=list)
     generated: dict[str, Pending] = field(default_factory=dict)
-    comment: str = ""
+    comment: str | None = None
     charset: str = ""
     collation: str = ""
     search_path: str = ""

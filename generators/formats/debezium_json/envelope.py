@@ -534,7 +534,7 @@ def _describe_table(table: Table, charset: str | None, profile: DebeziumProfile)
         "defaultCharsetName": charset,
         "primaryKeyColumnNames": [names[name] for name in table.primary_key],
         "columns": columns,
-        "comment": comment_of(table, profile) or None,
+        "comment": comment_of(table, profile),
     }
 
 
@@ -586,7 +586,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
         "optional": column.nullable,
         "autoIncremented": counted,
         "generated": counted,
-        "comment": comment_of(column, profile) or None,
+        "comment": comment_of(column, profile),
         "defaultValueExpression": _default_expression(column.default),
         "enumValues": [f"'{label}'" for label in labels] or None,
     }
@@ -639,11 +639,11 @@ def literal(text: str) -> str:
     return text.replace("'", "''").replace("\\", "\\\\")
 
 
-def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
-    """The comment of a table or column, which the connector knows as the statement spells it; "" if
-    the connector runs without include.schema.comments (debezium#comments).
+def comment_of(named: Table | Column, profile: DebeziumProfile) -> str | None:
+    """The comment of a table or column, which the connector knows as the statement spells it; None
+    for none, and if the connector runs without include.schema.comments (debezium#comments).
     """
-    return named.comment if profile.comments else ""
+    return named.comment if profile.comments else None
 
 
 def source_parameters(
@@ -670,7 +670,7 @@ def source_parameters(
     return tuple(
         (f"__debezium.source.column.{name}", str(fact))
         for name, fact in parameters.items()
-        if fact is not None
+        if fact is not None and fact != ""
     )
 
 

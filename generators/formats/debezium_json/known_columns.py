@@ -63,7 +63,7 @@ class _Known:
     NULL; `kept_size`: one of the numbers is left over from an earlier definition.
     """
 
-    comment: str
+    comment: str | None
     counted: bool
     labels: tuple[str, ...]
     optional: bool = False
@@ -92,7 +92,7 @@ class _Known:
         lacks_number = new.length is None or new.scale is None
         kept_size = keeps_size and lacks_number and (self.length, self.scale) != (None, None)
         return _Known(
-            new.comment or self.comment,
+            self.comment if new.comment is None else new.comment,
             new.counted or self.counted,
             new.labels or self.labels,
             new.optional,
@@ -188,7 +188,7 @@ class KnownColumns:
             before = self.columns.get(table_key, {})
         known_after = _known_after(event, event.after.columns, before, self.profile)
         self.columns[table_key] = dict(known_after)
-        comment_before = event.before.comment if event.before else ""
+        comment_before = event.before.comment if event.before else None
         tells_comment = event.action in ("create table", "table comment") or (
             event.after.comment != comment_before
         )
@@ -307,7 +307,7 @@ class KnownColumns:
         names = {column.name for column in table.columns}
         if names.issuperset(taken_key) and any(table.column(name).nullable for name in taken_key):
             table = replace(table, primary_key=table.primary_key or taken_key)
-        return replace(table, comment="") if table_key in self.without_known_comment else table
+        return replace(table, comment=None) if table_key in self.without_known_comment else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
         """Corrects the descriptions of columns in `tableChanges`, in place: counters
@@ -369,7 +369,7 @@ def _known_after(
                 column.name,
                 replace(
                     old,
-                    comment=column.comment or old.comment,
+                    comment=old.comment if column.comment is None else column.comment,
                     optional=old.optional and "key" not in event.action,
                 ),
             )
@@ -389,6 +389,6 @@ def _complete_column(column: Column, known: _Known) -> Column:
         column,
         type=type,
         declared=declared,
-        comment=column.comment or known.comment,
+        comment=known.comment if column.comment is None else column.comment,
         nullable=(column.nullable or known.optional) and not known.required,
     )

@@ -65,7 +65,7 @@ class KnownSpellings:
             replace(c, comment=spellings.get(c.comment, literal(c.comment))) if c.comment else c
             for c in table.columns
         )
-        comment = spellings.get(table.comment, literal(table.comment))
+        comment = table.comment and spellings.get(table.comment, literal(table.comment))
         if comment == table.comment and columns == table.columns:
             return table
         return replace(table, columns=columns, comment=comment)

@@ -503,9 +503,9 @@ def test_a_table_made_like_another_has_no_comment_under_its_new_name_either() ->
     known.follow_statement(
         SchemaChange(START, "create table", "CREATE TABLE b LIKE a", "d", "b", None, like)
     )
-    assert known.table(like).comment == ""
+    assert known.table(like).comment is None
     _rename_table(known, "b", "e", "of a")
-    assert known.table(_table_with_comment("e", "of a")).comment == ""
+    assert known.table(_table_with_comment("e", "of a")).comment is None
     _rename_table(known, "x", "b", "of x")
     assert known.table(_table_with_comment("b", "of x")).comment == "of x"
 
@@ -588,6 +588,44 @@ def test_schema_of_a_schema_change_of_1_9() -> None:
         field["field"]: field["optional"] for field in fields["tableChanges"]["items"]["fields"]
     }
     assert described == {"type": False, "id": False, "table": False}
+
+
+@pytest.mark.parametrize("name", [("3.5.0.Final", "mariadb"), ("3.6.1.Final",)])
+def test_an_empty_comment_of_a_statement_is_an_empty_text(name: tuple[str, ...]) -> None:
+    """debezium#comments: what both wrote for these statements."""
+    number = mysql.integer("int")
+    key = Column("id", number, False, declared="int")
+    empty = Column("a", number, declared="int", comment="")
+    spoken = Column("b", number, declared="int", comment="x")
+    made = Table("d", "t", (key, empty, spoken), ("id",), comment="")
+    modified = replace(
+        made, columns=(key, replace(empty, comment=None), replace(spoken, comment=""))
+    )
+    sql = "ALTER TABLE t MODIFY b int COMMENT '', MODIFY a int"
+    records = written(
+        FORMAT.build(*name),
+        SchemaChange(START, "create table", "CREATE TABLE t (...)", "d", "t", None, made),
+        SchemaChange(START, "modify column", sql, "d", "t", made, modified),
+        boundaries.insert(modified, {"id": 1, "a": 1, "b": 2}),
+    )
+    tables = [payload(record)["tableChanges"][0]["table"] for record in records[:2]]
+    assert [table["comment"] for table in tables] == ["", ""]
+    assert [[column["comment"] for column in table["columns"]] for table in tables] == [
+        [None, "", "x"],
+        [None, None, ""],
+    ]
+    schema = json.loads(records[2].message.value or b"")["schema"]
+    assert [field.get("doc") for field in schema["fields"][1]["fields"]] == [None, None, ""]
+
+
+def test_an_empty_comment_is_no_parameter_of_a_column() -> None:
+    """debezium#comments: as 3.5.0 wrote it."""
+    column = Column("a", mysql.integer("int"), declared="int", comment="")
+    profile = FORMAT.build("3.5.0.Final", "mariadb", "source-type")
+    assert dict(envelope.source_parameters(column, profile, False)) == {
+        "__debezium.source.column.type": "INT",
+        "__debezium.source.column.name": "a",
+    }
 
 
 def test_comments_are_written_as_they_are_spelt_and_from_2_6_on() -> None:
