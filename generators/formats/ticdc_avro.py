@@ -55,6 +55,7 @@ from generators.families.ticdc.sink import (
     Stopped,
     committed,
     default_of,
+    handle_key,
     moved,
     place_rows_of_table,
     split_by_ticdc,
@@ -136,7 +137,7 @@ def _messages(
     ids, where they stand so.
     """
     if isinstance(event, RowChange):
-        key = event.table.primary_key if profile.new_architecture else event.table.handle_key
+        key = event.table.primary_key if profile.new_architecture else handle_key(event.table)
         placed = (
             place_rows_of_table(event, profile, layout.partitions, profile.new_architecture)
             if key or profile.force_replicate

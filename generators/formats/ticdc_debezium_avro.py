@@ -375,7 +375,7 @@ def _messages(
     if isinstance(event, SchemaChange):
         run.hidden_columns.follow(event)
     match event:
-        case RowChange() if event.table.handle_key:
+        case RowChange() if sink.handle_key(event.table):
             for partition, op, before, after in sink.place_rows_of_table(
                 event, profile, layout.partitions, new_architecture=True
             ):
@@ -450,7 +450,7 @@ def _row_message(
     }
     source = {**source_block(event, table.database, table.name), **_OF_ROWS}
     value = {**payload, "source": source, "op": OPS[op], "ts_ms": ms}
-    keys = tuple(c for c in table.columns if c.name in table.handle_key)
+    keys = tuple(c for c in table.columns if c.name in sink.handle_key(table))
     key_schema = Schema(
         "struct", name=f"{name}Key", fields=tuple((c.name, column_schema(c, profile)) for c in keys)
     )

@@ -394,7 +394,7 @@ def _row_message(
     )
     payload = {"source": source, "ts_ms": ms, "transaction": None, "op": OPS[op], **images}
     value = _part(profile, payload, envelope_schema(_OWN, name, shape))
-    keys = [c for c in table.columns if c.name in table.handle_key]
+    keys = [c for c in table.columns if c.name in sink.handle_key(table)]
     image = images["before" if op is Op.DELETE else "after"] or {}
     shape = Schema("struct", name=f"{name}.Key", fields=tuple(_column(c, profile) for c in keys))
     key: Part = b""

@@ -11,6 +11,7 @@ from typing import Final
 from generators.errors import Refused
 from generators.families.ticdc.ddl import parse
 from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
+from generators.families.ticdc.sink import handle_key
 from generators.model import Row, SchemaChange, Table
 
 _UNPARTITIONED: Final = ("drop table", "remove partitioning")
@@ -84,7 +85,7 @@ class Partitions:
             return None
         number = partitioning.place(source_row)
         if number is None:
-            key = repr([source_row[name] for name in table.handle_key])
+            key = repr([source_row[name] for name in handle_key(table)])
             number = zlib.crc32(key.encode()) % partitioning.count
         name_hash = zlib.crc32(f"{table.database}\0{table.name}".encode(errors="surrogatepass"))
         return 100 + name_hash % _IDS + number

@@ -96,7 +96,7 @@ def partition_of(
         case "ts":
             return tso % partitions
         case "index-value":
-            names = table.handle_key
+            names = handle_key(table)
         case "columns":
             names = tuple(column.name for column in table.columns if column.generated != "virtual")[
                 -1:
@@ -419,17 +419,34 @@ def collated(column: Column, value: Value) -> Value:
     return value.rstrip(" ")
 
 
+def handle_key(table: Table) -> tuple[str, ...]:
+    """The columns by which TiCDC identifies a row: as `Table.handle_key`, but of no unique key over
+    a column that TiDB does not store (ticdc#handle-key).
+    """
+    if table.primary_key:
+        return table.primary_key
+    stored_keys = tuple(key for key in table.unique if all(_is_stored(table, name) for name in key))
+    return replace(table, unique=stored_keys).handle_key
+
+
+def _is_stored(table: Table, name: str) -> bool:
+    """Whether TiDB stores a column of a key: neither a VIRTUAL one, nor the hidden one (`_V$_...`)
+    of an index over an expression.
+    """
+    return not name.startswith("_V$_") and table.column(name).generated != "virtual"
+
+
 def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
     """The columns for which TiCDC sends an UPDATE that changes one of them as a DELETE and an
-    INSERT. With `split_keys` they are those of every key, each once, but not the hidden columns of
-    expressions (`_V$_...`); without, that of a single integer primary key, or none.
+    INSERT. With `split_keys` they are those of every key, each once, but not the columns that TiDB
+    does not store (`_is_stored`); without, that of a single integer primary key, or none.
     """
     key = table.primary_key
     if split_keys:
         # the flag UniqueKey is compared, which columns of nullable keys have too (ticdc#key-update)
         unique_columns = chain.from_iterable(table.unique)
-        seen_columns = (name for name in unique_columns if not name.startswith("_V$_"))
-        return tuple(dict.fromkeys((*key, *seen_columns)))
+        stored_columns = (name for name in unique_columns if _is_stored(table, name))
+        return tuple(dict.fromkeys((*key, *stored_columns)))
     return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
 
 

@@ -18,6 +18,7 @@ from generators.families.ticdc import text
 from generators.families.ticdc.sink import (
     SplitRow,
     columns_of_rows,
+    handle_key,
     jobs_of_event,
     partition_of,
     source_of,
@@ -322,7 +323,7 @@ def cut(record: records.DmlRecord, location: str = "") -> records.DmlRecord:
     the row) and marked so. `location` is where the whole message is stored (a claim check), "" for
     nowhere.
     """
-    key = record.source.handle_key
+    key = handle_key(record.source)
     data, old = (
         None if image is None else {name: cell for name, cell in image.items() if name in key}
         for image in (record.data, record.old)

@@ -26,7 +26,7 @@ from generators.families.ticdc.hidden_columns import (
     is_never_null,
 )
 from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
-from generators.families.ticdc.sink import default_of, moved
+from generators.families.ticdc.sink import default_of, handle_key, moved
 from generators.families.ticdc_simple.records import (
     ColumnSchema,
     DataType,
@@ -142,7 +142,7 @@ class Known:
             return self.table_id
         if (place := self.place(source_row)) is not None:
             return self.physical[place]
-        key = repr([source_row[name] for name in self.table.handle_key])
+        key = repr([source_row[name] for name in handle_key(self.table)])
         return self.physical[zlib.crc32(key.encode()) % len(self.physical)]
 
     def moved(self, before: Row, after: Row) -> bool:

@@ -196,8 +196,8 @@ def _row_message(
     """
     rowkey = row_key(table, after or before or {}) if profile.row_key else ABSENT
     cut = (
-        table.handle_key
-        if op is Op.DELETE and profile.delete_handle_key and table.handle_key
+        sink.handle_key(table)
+        if op is Op.DELETE and profile.delete_handle_key and sink.handle_key(table)
         else None
     )
     images = _Images.of_change(profile, table, op, before, after, keep=cut)
@@ -211,9 +211,9 @@ def _row_message(
         if profile.reduce == "claim-check":
             location = sink.claim_check_location(CLAIM_CHECK_STORAGE, chance)
             flag = {"claimCheckLocation": location}
-        images = _Images.of_change(profile, table, op, before, after, keep=table.handle_key)
+        images = _Images.of_change(profile, table, op, before, after, keep=sink.handle_key(table))
         members = images.members(
-            [name for name in types if name in table.handle_key],
+            [name for name in types if name in sink.handle_key(table)],
             stamp,
             {**flag, "rowkey": rowkey},
         )

@@ -327,7 +327,7 @@ class _Row:
 
     def event(self, chance: random.Random) -> _Event:
         """The row's event. If it is too large, only the columns of the handle key are written."""
-        handle = self.table.handle_key
+        handle = sink.handle_key(self.table)
         cut = self.op is Op.DELETE and self.profile.delete_handle_key and bool(handle)
         whole_event = self._written(handle if cut else None, {})
         key_size, value_size = len(whole_event.key.encode()), len(whole_event.value.encode())
@@ -374,7 +374,7 @@ class _Row:
             images |= {"before": old_cells} | (
                 {"full_before": {**new, **old_cells}} if len(old_cells) < len(old) else {}
             )
-        handle = self.table.handle_key
+        handle = sink.handle_key(self.table)
         expected = sink.committed(
             Kind.ROW,
             self.at,

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from generators.families.ticdc import text
+from generators.families.ticdc.sink import handle_key
 from generators.families.wire_messages import ABSENT, Raw
 from generators.model import Cell, Column, Logical, SourceType, State, Table, Value
 from generators.sources.type_numbers import type_numbers
@@ -87,7 +88,7 @@ def flags(table: Table, column: Column) -> int:
     keys = (table.primary_key, *table.unique, *plain_indexes)
     bits = (
         kind.logical not in (Logical.TEXT, Logical.ENUM, Logical.SET) or kind.name == "vector",
-        name in table.handle_key,
+        name in handle_key(table),
         bool(column.generated),
         name in table.primary_key,
         any(name in key for key in table.unique),
@@ -151,7 +152,7 @@ def column_members(table: Table, column: Column, value_json: str) -> dict[str, A
     """
     return {
         "t": _TYPE_NUMBERS[column.type.name],
-        "h": True if column.name in table.handle_key else ABSENT,
+        "h": True if column.name in handle_key(table) else ABSENT,
         "f": flags(table, column),
         "v": Raw(value_json),
     }

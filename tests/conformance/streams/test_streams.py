@@ -224,7 +224,7 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
         len({deployment for deployment, _, _ in parts})
         == len(parts)
         == len(group.by_deployment)
-        == 8
+        == 9
     )
     for stream in group.streams:
         (deployment,) = (mine for mine, low, high in parts if low <= stream.first < high)

@@ -9,6 +9,7 @@ import pytest
 from generators import model
 from generators.errors import Refused
 from generators.families.ticdc.sink import (
+    handle_key,
     moved,
     pack,
     partition_of,
@@ -37,6 +38,45 @@ from generators.wire_format import FORMATS, get
 NUMBER = mysql.integer("int")
 SINGLE = Table("test", "t1", (Column("a", NUMBER, False), Column("b", NUMBER)), ("a",))
 COMPOSITE = Table("test", "t2", SINGLE.columns, ("a", "b"))
+
+
+GENERATED = Table(
+    "test",
+    "t1",
+    (
+        Column("a", NUMBER),
+        Column("b", NUMBER, False, generated="virtual"),
+        Column("c", NUMBER, False),
+        Column("d", NUMBER, False, generated="stored"),
+    ),
+    (),
+    (("b",), ("c", "d"), ("_V$_idx_0",)),
+)
+
+
+def test_a_key_over_a_column_that_is_not_stored_identifies_no_row():
+    """ticdc#handle-key: a VIRTUAL column, the hidden column of an expression."""
+    assert handle_key(GENERATED) == ("c", "d")
+    assert handle_key(replace(GENERATED, unique=(("b",), ("_V$_idx_0",)))) == ()
+    assert handle_key(replace(GENERATED, primary_key=("a",))) == ("a",)
+
+
+def test_an_update_of_a_virtual_key_stays_one():
+    """ticdc#handle-key."""
+    keyed = replace(GENERATED, primary_key=("a",))
+    before = {"a": 1, "b": 2, "c": 3, "d": 4}
+    for name, ops in (("b", [Op.UPDATE]), ("c", [Op.DELETE, Op.INSERT])):
+        event = change(keyed, Op.UPDATE, (before, {**before, name: 9}))
+        assert [row.op for row in split_rows(event, split_keys=True)] == ops
+
+
+@pytest.mark.parametrize("name", ["ticdc-debezium-json", "ticdc-avro", "ticdc-open-protocol"])
+def test_a_row_with_a_virtual_key_is_written(name):
+    """ticdc#handle-key: rows have no VIRTUAL column."""
+    fmt = get(name)
+    event = change(GENERATED, Op.INSERT, (None, {"a": 1, "c": 3, "d": 4}))
+    (row,) = fmt.write(History((event,)), fmt.profile("v8.5.7"), Layout())
+    assert row.message.key is not None
 
 
 @pytest.mark.parametrize(("name", "expected"), [("t1", 15), ("t2", 5), ("t3", 3)])
