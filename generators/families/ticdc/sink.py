@@ -425,8 +425,13 @@ def handle_key(table: Table) -> tuple[str, ...]:
     """
     if table.primary_key:
         return table.primary_key
-    stored_keys = tuple(key for key in table.unique if all(_is_stored(table, name) for name in key))
+    stored_keys = tuple(key for key in table.unique if _is_stored_key(table, key))
     return replace(table, unique=stored_keys).handle_key
+
+
+def _is_stored_key(table: Table, key: tuple[str, ...]) -> bool:
+    """Whether TiDB stores each column of a key."""
+    return all(_is_stored(table, name) for name in key)
 
 
 def _is_stored(table: Table, name: str) -> bool:

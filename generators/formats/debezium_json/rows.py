@@ -635,11 +635,8 @@ def stops_at_end_of_day(event: Event, profile: DebeziumProfile) -> bool:
         for column in event.table.columns
         if column.type.logical is Logical.TIME and not column.nullable
     ]
-    return any(
-        images.after is not None and images.after.get(name) == mysql.DAY
-        for images in event.rows
-        for name in times
-    )
+    new_rows = [images.after for images in event.rows if images.after is not None]
+    return any(mysql.DAY in map(new_row.get, times) for new_row in new_rows)
 
 
 _INFINITE_DATES: Final = {"infinity": 169_560_311, "-infinity": -170_999_002}
