@@ -1,4 +1,4 @@
-"""Debezium's envelope in Kafka Connect JSON, 1.4 to 3.5, as native Spark expressions (sources: the
+"""Debezium's envelope in Kafka Connect JSON, 1.4 to 3.7, as native Spark expressions (sources: the
 pages debezium and connect).
 
 One message is one row change (`op` c, u, d, r, t), a logical decoding message (m), or has no `op`:

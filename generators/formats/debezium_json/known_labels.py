@@ -44,9 +44,9 @@ class _Enum:
 class KnownLabels:
     """The labels of enums as a running connector knows them. `enums` has those of each column that
     the writer has met, by the column's place; `defaults` the label that is the column's default, as
-    it was when the connector last read the table's columns. `altered` has, by the present labels of an enum that
-    ALTER TYPE changed, those that the connector knows of it, so that a column of that enum in
-    another table has them, too. `reread` has the present labels of each enum that the connector has
+    it was when the connector last read the table's columns. `altered` has, by the present labels of
+    an enum that ALTER TYPE changed, those that the connector knows of it, so that a column of that
+    enum in another table has them, too. `reread` has the present labels of each enum that the connector has
     read again (`refresh`), and `rebuilt` the columns whose table a statement was on since their
     last row, so that they take what was read again.
     """

@@ -665,3 +665,16 @@ def test_debezium_3_7_is_told_on_postgresql():
     assert inspector.tallies["debezium-json"].releases == ("3.7.0.Final",)
     assert inspector.tallies["debezium-json"].options["postgresql"] == YES
     assert inspector.problems == {}
+
+
+@pytest.mark.parametrize("name", ["date/leap-day", "timetz/end-of-day", "interval/every-field"])
+def test_structs_of_times_are_told(name):
+    """debezium#structured-times: of each type alone."""
+    fmt = get("debezium-json")
+    profile = fmt.profile("3.7.0.Final+postgresql+structured")
+    scenario = next(s for s in boundary_scenarios(fmt, profile) if s.name == name)
+    case = as_case(fmt, profile, scenario)
+    inspector = inspect([of_message(written.message) for written in case.written])
+    options = inspector.tallies["debezium-json"].options
+    assert (options["structured"], options["adaptive"] == YES) == (YES, False)
+    assert inspector.problems == {}
